@@ -71,7 +71,8 @@ class JobModel:
         whole_batches: Whether one reader prepares all tasks of a batch, which take turns with other readers'.
         processors: How many processors the job has, shape (samples,) or (1,).
         processors_each: How many of them a task's work keeps busy, likewise: operations run on several.
-        other_work_s: Processor time of all batches that is no work on tasks, likewise.
+        other_work_s: Processor time of all batches that is no work on tasks, nor on their reads, likewise.
+        read_work_s: Processor time of a read that memory serves, likewise.
         loop_s: What the loop takes, which is one thread, if nothing shows when it computed, likewise.
         cpus: How many processors the machine gives the job and other programs, likewise.
         steps_compute: The share of `compute_s` that keeps a processor busy, likewise.
@@ -111,6 +112,7 @@ class JobModel:
     processors: Array = dataclasses.field(default_factory=lambda: np.full(1, np.inf))
     processors_each: Array = dataclasses.field(default_factory=lambda: np.ones(1))
     other_work_s: Array = dataclasses.field(default_factory=lambda: np.zeros(1))
+    read_work_s: Array = dataclasses.field(default_factory=lambda: np.zeros(1))
     loop_s: Array = dataclasses.field(default_factory=lambda: np.zeros(1))
     cpus: Array = dataclasses.field(default_factory=lambda: np.full(1, np.inf))
     steps_compute: Array = dataclasses.field(default_factory=lambda: np.zeros(1))
@@ -146,8 +148,10 @@ class JobModel:
 
         One thread's own work is done on one of them.
         """
-        on_tasks: Array = self.weight[self.batch] @ (self.work_s + self.behind_s)
-        all_s = (self.other_work_s + on_tasks * self.processors_each) / self.processors
+        tasks = self.weight[self.batch]
+        on_tasks: Array = tasks @ (self.work_s + self.behind_s)
+        on_reads: Array = self.read_work_s * float(tasks @ self.calls[READ])
+        all_s = (self.other_work_s + on_reads + on_tasks * self.processors_each) / self.processors
         return np.maximum(all_s, self.loop_s)
 
     @property

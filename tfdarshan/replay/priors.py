@@ -215,6 +215,7 @@ PRIORS = (
         "how long a batch takes from one process to another, on either side",
         TRIALS,
     ),
+    _ratio("memory_call_s", "s", 4e-7, 2e-6, "how long a read takes that memory serves", TRIALS),
 )
 
 SETTINGS = (

@@ -10,7 +10,7 @@ import numpy as np
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.replay.calibrate import ModelledJob
 from tfdarshan.replay.edits import asked_calls
-from tfdarshan.replay.job_model import CALLS, OPEN, PROBE, READ, STAT, TINY_S
+from tfdarshan.replay.job_model import CALLS, OPEN, PROBE, READ, STAT, TINY_S, JobModel
 from tfdarshan.replay.prior_model import moves_arm
 from tfdarshan.replay.priors import SETTING
 from tfdarshan.replay.read_requests import REQUEST, WINDOW, in_requests, requests_of, tasks_of
@@ -83,7 +83,11 @@ class Staged:
         call_s = job.drawn["fast_call_s"] if self.call_s is None else self.call_s
         bytes_per_s = job.drawn["fast_bytes_per_s"] if self.bytes_per_s is None else self.bytes_per_s
         asked = np.arange(len(model.calls))[:, None, None] == STAT
+        memory_s = job.drawn["memory_call_s"]
         waits_s = np.where(asked & (not self.mirrored), model.wait_s, model.calls[:, :, None] * call_s)
+        # The kernel reads ahead there, and memory serves what it has read.
+        requests = np.minimum(model.calls[READ], np.maximum(model.jumps, tasks.size / WINDOW))
+        waits_s[READ] = model.calls[READ][:, None] * memory_s + requests[:, None] * call_s
         transfers_s = tasks.size[:, None] / bytes_per_s
         # What memory serves is no slower than the copy.
         staged = copied & (waits_s.sum(0) + transfers_s < model.storage_s + model.limit_s)
@@ -92,6 +96,7 @@ class Staged:
             transfer_s=np.where(staged, transfers_s, model.transfer_s),
             seek_s=np.where(staged, 0.0, model.seek_s),
             limit_s=np.where(staged, 0.0, model.limit_s),
+            read_work_s=_read_work_s(model, staged, memory_s),
         )
         slow_s, fast_s = (((one.storage_s + one.limit_s) * copied).sum(0) for one in (model, made.model))
         spared = self._of_validation(job) * np.maximum(1 - fast_s / np.maximum(slow_s, TINY_S), 0.0)
@@ -240,6 +245,19 @@ class Shards:
             behind_s=model.behind_s + model.work_s,
             behind_serial=np.maximum(model.work_serial, 1 / model.readers),
         )  # fmt: skip
+
+
+def _read_work_s(model: JobModel, staged: Array, least_s: Array) -> Array:
+    """Return what a read takes of a processor if those of some tasks are local, shape (samples,).
+
+    Args:
+        model: The network.
+        staged: The tasks, bool of shape (tasks, samples).
+        least_s: What a local read takes that memory serves, shape (samples,).
+    """
+    reads = model.weight[model.batch] * model.calls[READ]
+    part = reads @ staged / max(float(reads.sum()), TINY_S)
+    return model.read_work_s - part * np.maximum(model.read_work_s - least_s, 0.0)
 
 
 def _without(job: ModelledJob, kind: int, chosen: Array | None = None) -> ModelledJob:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.replay.job_model import JobModel
+from tfdarshan.replay.job_model import CALLS, JobModel
 
 
 def plain_model(
@@ -36,7 +36,7 @@ def plain_model(
     arrays |= {name: _filled(values.pop(name, least), (samples,), int) for name, least in counts.items()}
     arrays |= {"late_s": _filled(values.pop("late_s", 0.0), (epochs, 1), float)}
     arrays |= {"weight": np.ones(batches), "epoch": np.arange(batches) * epochs // batches}
-    arrays |= {"batch": np.repeat(np.arange(batches), tasks_per_batch), "calls": np.ones((1, tasks))}
+    arrays |= {"batch": np.repeat(np.arange(batches), tasks_per_batch), "calls": np.ones((len(CALLS), tasks))}
     arrays |= {"jumps": np.zeros(tasks), "requests": np.ones((tasks, 1))}
     return JobModel(**arrays, **values)
 

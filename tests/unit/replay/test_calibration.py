@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.findings.made_up_training import LOOP, training
-from tests.unit.replay.made_up_jobs import SIZE, file_job
+from tests.unit.replay.made_up_jobs import SIZE, file_job, record_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.edits import CacheInMemory, Readers, ShufflePaths, edited
 from tfdarshan.replay.job_facts import JobFacts
@@ -14,7 +14,7 @@ from tfdarshan.replay.prior_model import batches_ahead
 from tfdarshan.replay.priors import SETTING, draw
 from tfdarshan.replay.promise import promise
 from tfdarshan.replay.session_facts import facts_of
-from tfdarshan.replay.storage_edits import Staged
+from tfdarshan.replay.storage_edits import LargeReads, Staged
 
 
 @pytest.fixture
@@ -140,6 +140,20 @@ def test_a_part_of_a_long_job_reads_as_much_without_a_shuffle_buffer(job_of_task
 
     # THEN one reader that nothing hides takes as long
     assert np.median(spread.run.total_s) == pytest.approx(np.median(first.run.total_s), rel=0.02)
+
+
+def test_reads_that_memory_serves_are_work_which_fewer_reads_spare(tmp_path):
+    # GIVEN 4,000 reads of 512 bytes, of 50 us each, that kept one of two processors busy
+    facts = facts_of(record_job(tmp_path, range(4_000), read_ms=[0.05] * 4_000, size=512))
+    machine = dataclasses.replace(facts.processors, cpus=2.0, others=0.0, cpu_s=0.208, span_s=0.208)
+
+    # WHEN
+    job = calibrated(dataclasses.replace(facts, processors=machine))
+
+    # THEN
+    assert np.median(job.model.read_work_s) == pytest.approx(50e-6, rel=0.2)
+    spared_s = job.model.processor_s - LargeReads()(job).model.processor_s
+    assert np.median(spared_s * job.model.processors) == pytest.approx(0.2, rel=0.2)
 
 
 @pytest.mark.parametrize(("others", "cpu_s"), [(1.9, 0.1), (0.0, 0.1), (0.0, 3.0)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.unit.findings.made_up_training import training
-from tests.unit.replay.made_up_jobs import OPEN_MS, READ_MS, file_job
+from tests.unit.replay.made_up_jobs import OPEN_MS, READ_MS, file_job, record_job
 from tfdarshan.replay.calibrate import calibrated
 from tfdarshan.replay.promise import epoch_seconds
 from tfdarshan.replay.session_facts import facts_of
@@ -37,6 +37,20 @@ def test_copies_of_half_of_the_files_save_half(job):
     some_s, all_s = (Staged(files, 0.0, np.inf)(job).run.total_s for files in (half, None))
 
     assert job.run.total_s - some_s == pytest.approx((job.run.total_s - all_s) / 2, rel=0.03)
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+def test_a_disk_is_asked_for_what_it_reads_ahead_not_for_each_small_read(tmp_path, ahead):
+    # GIVEN 32 reads of 64 kB, of 10 ms each, that follow each other, or do not
+    places = [number if ahead else 2 * (31 - number) for number in range(32)]
+    recorded = record_job(tmp_path, places, read_ms=[10] * 32, size=65_536, file_size=64 * 65_536)
+    job = calibrated(facts_of(recorded))
+
+    # WHEN a request takes 5 ms there
+    made = Staged(None, 5e-3, np.inf)(job)
+
+    # THEN it makes one of 256 kB, or one of each read
+    assert made.model.storage_s.sum(0) == pytest.approx(np.full(64, 5e-3 * (8 if ahead else 32)), rel=0.2)
 
 
 def test_a_tier_that_is_slower_changes_nothing(job):
