@@ -115,8 +115,8 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=MODELS,
         metavar="N",
-        help=f"sessions to simulate, those that may gain most first (default: {MODELS}); the answer has "
-        "bounds for the others",
+        help=f"number of sessions to simulate, those that may gain most first (default: {MODELS}); for the "
+        "others the answer has bounds",
     )
     group.add_argument(
         "--fast-bandwidth",
@@ -132,7 +132,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
         type=float,
         metavar="SHARE",
         default=1.0,
-        help="share of communication time that the nodes' link takes, 0 to 1 (default: 1)",
+        help="share of communication time spent on the nodes' link, 0 to 1 (default: 1)",
     )
 
 

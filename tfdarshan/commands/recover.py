@@ -21,7 +21,7 @@ def add_parser(verbs: Any) -> None:
     parser: argparse.ArgumentParser = verbs.add_parser(
         "recover",
         help="write sessions that were interrupted",
-        description="Write the sessions of a logdir whose process was killed, or could not write at the end.",
+        description="Write the sessions that a killed process left in a logdir, or could not write at its end.",
     )
     parser.add_argument(
         "logdir",
@@ -36,7 +36,7 @@ def add_parser(verbs: Any) -> None:
         "--spool",
         metavar="DIR",
         type=Path,
-        help="write the session of this spool folder into LOGDIR, if its own logdir was removed",
+        help="write into LOGDIR what this spool folder holds, where a process records until its end, if its own logdir was removed",
     )
     parser.add_argument(
         "--force", action="store_true", help="do not check that the recording processes have ended"

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 USUAL = "1; as many as there are processors for a large session of several processes"
 
 
-def add_runner(parser: Any, usual: str = "one a processor") -> None:
+def add_runner(parser: Any, usual: str = "one per processor") -> None:
     """Add --processes and --cluster; `usual` says how many processes there are by default."""
     parser.add_argument(
         "--processes",
         type=int,
         metavar="N",
-        help=f"load the session with so many processes (default: {usual})",
+        help=f"number of processes that load sessions (default: {usual})",
     )
     parser.add_argument(
         "--cluster",

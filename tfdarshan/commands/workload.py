@@ -108,9 +108,9 @@ def _add_table(actions: Any) -> None:
     parser = actions.add_parser(
         "table",
         help="print the results beside the papers'",
-        description='Print each result beside the one that the paper published. The column "kind" says how '
+        description='Print each result beside the one that its paper published. The column "kind" says how '
         "the two compare: exact (equal), shape (the curve has the same form), assumed (an input, not "
-        "measured), scale (smaller here).",
+        "measured), scale (smaller than in the paper).",
     )
     parser.add_argument("--page", metavar="FILE", help="write the table and its plots into a Markdown page")
     _add_work_dir(parser)

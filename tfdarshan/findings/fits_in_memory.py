@@ -71,7 +71,7 @@ def find(measures: Measures) -> Finding | None:
         name=NAME,
         title=f"input that fits in memory is read {how_often}",
         what=f"The job reads its {human_bytes(measures.unique_bytes)} of input {often}, "
-        f"{_of_them(stored, measures.passes)} from storage. {whose} {percent(kept_bytes, memory)} of the "
+        f"{_of_them(measures, stored)} from storage. {whose} {percent(kept_bytes, memory)} of the "
         f"{human_bytes(machine.memory_bytes or 0)} of memory.",
         evidence=(
             Evidence("input", human_bytes(measures.unique_bytes), measures.unique_bytes),
@@ -80,7 +80,7 @@ def find(measures: Measures) -> Finding | None:
             Evidence("of them from storage", f"{stored:.2f}", stored),
             Evidence(
                 "time in reading again",
-                f"{human_seconds(needless_s)}, {percent(needless_s, whole)}",
+                f"{human_seconds(needless_s)}, {percent(needless_s, whole)} of the time in calls",
                 needless_s,
             ),
         ),
@@ -92,11 +92,11 @@ def find(measures: Measures) -> Finding | None:
     )
 
 
-def _of_them(stored: float, passes: float) -> str:
+def _of_them(measures: Measures, stored: float) -> str:
     """Word how many of the times that the input is read come from storage."""
-    if stored >= passes:
+    if stored >= measures.passes:
         return "each time"
-    return "none of them" if round(stored, 1) == 0 else f"{stored:.1f} of them"
+    return "none of them" if round(stored, 1) == 0 else f"{measures.at_least}{stored:.1f} of them"
 
 
 def _later_passes_s(measures: Measures) -> Array:

@@ -41,7 +41,7 @@ from tfdarshan.staging.candidate import databases
 # The loop reads its input itself where its thread makes this share of the reads.
 OWN_READS = SETTING["loop_reads"]
 LESS_TO_DECODE = "Store samples as training needs them, such as images already resized, to decode less"
-AS_LIBRARIES_DO = "which NumPy and Pillow allow"
+AS_LIBRARIES_DO = "as NumPy and Pillow let other threads run meanwhile"
 # How Python code reads one sample after the other.
 ONE_BY_ONE = "for sample in samples:\n    yield read(sample)"
 # Threads that share a connection take turns, and sqlite3 refuses one that another thread has opened.
@@ -201,7 +201,7 @@ def more_readers(measures: Measures, readers: int, before: int) -> Fix:
 def _by_threads(measures: Measures, what: str, threads: int) -> Fix:
     """Word it for Python code that calls read() for one sample after the other."""
     line = f"yield from map_ahead(read, samples, threads={threads})  # from tfdarshan.ahead"
-    fix = Fix(f"{what} read() returns one sample.", line, ONE_BY_ONE)
+    fix = Fix(f"{what} read() is your function that returns one sample.", line, ONE_BY_ONE)
     if not reads_by_sqlite(measures):
         return fix
     said = f"{fix.what} Each thread needs a connection of its own."
@@ -360,7 +360,7 @@ def more_decoding(measures: Measures, calls: int) -> Fix:
         return _by_threads(
             measures,
             f"{what} The generator decodes one sample after another: let threads read and decode, "
-            f"{AS_LIBRARIES_DO}. If your own Python code decodes, yield bytes and decode in a map.",
+            f"{AS_LIBRARIES_DO}. If your own Python code decodes, yield bytes and decode in dataset.map().",
             _processors(measures),
         )
     threads = None if pipeline is None else pipeline.pool_threads

@@ -63,7 +63,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
     chosen = _fix(measures, order[:1])
     return Finding(
         name=NAME,
-        title=f"{measures.loop} waits {human_seconds(each_s)} for {_calls(len(places))}",
+        title=_title(measures.loop, len(places), each_s),
         what=f"{plural(len(places), 'call')} of fsync or fdatasync took {human_seconds(whole_s)}, during "
         f"which {measures.loop} stood still.",
         evidence=(
@@ -77,8 +77,10 @@ def find(measures: Measures) -> Finding | Unknown | None:
     )
 
 
-def _calls(count: int) -> str:
-    return "its only fsync call" if count == 1 else f"each of {count:,} fsync calls"
+def _title(loop: str, count: int, each_s: float) -> str:
+    if count == 1:
+        return f"{loop} calls fsync once, and waits {human_seconds(each_s)} for it"
+    return f"{loop} waits {human_seconds(each_s)} for each of {count:,} fsync calls"
 
 
 def _fix(measures: Measures, synced: Array | slice = slice(None)) -> ModelledFix:

@@ -45,7 +45,7 @@ def find(measures: Measures) -> Finding | Unknown | None:
             Evidence("steps", f"{model.units:,}", model.units),
             Evidence("mean step", human_seconds(model.unit_s), model.unit_s),
             Evidence("input wait", human_seconds(model.wait_s), model.wait_s),
-            Evidence("of it with file calls running", human_seconds(model.storage_s), model.storage_s),
+            Evidence("file calls ran in it for", human_seconds(model.storage_s), model.storage_s),
         ),
         cost_s=model.wait_s,
     )

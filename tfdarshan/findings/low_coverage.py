@@ -77,7 +77,7 @@ def _of_workers(workers: int, measures: Measures) -> Finding:
     asked = measures.session.meta[0].get("options", {}).get("follow_children", True)
     joining = (
         "Install tfdarshan with pip in the Python that runs the workers (PYTHONPATH alone does not do), and "
-        "run `tfdarshan doctor`, which tests child processes."
+        "run `tfdarshan doctor`, which checks that child processes are recorded."
     )
     return Finding(
         name=NAME,
@@ -117,7 +117,7 @@ def _fix(measures: Measures, mapped: float) -> Fix:
     if not mapped:
         return Fix(
             f"Record programs not written in Python as well ({measures.recorded.spelled(programs=True)}), "
-            "and run `tfdarshan doctor`, which tests child processes.",
+            "and run `tfdarshan doctor`, which checks that child processes are recorded.",
             measures.recorded.line(programs=True),
         )
     if measures.summary.mapped.asked:

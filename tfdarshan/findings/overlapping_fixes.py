@@ -29,7 +29,7 @@ def one_of_words(finding: Finding | None, findings: Sequence[Finding]) -> str:
         return ""
     first = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
     if finding.excludes:
-        return f"Try first: {first}. Then leave this fix out: both set the number of readers."
+        return f"Try first: {first}. Then leave this fix out, as that one also sets the number of readers."
     if len(names) == 1:
         return f"Try first: {first}. After it, this fix adds little."
     return f"Make these fixes first, in this order: {first}. After them, this fix adds little."

@@ -24,7 +24,7 @@ ABOUT = About(
         "plain Python": "`files = {path: open(path, 'rb', buffering=0) for path in paths}`, once",
     },
     estimate="The replay has one open per file and process.",
-    ignore="the job reads more files than may be open at a time (`ulimit -n`): put the files into shards",
+    ignore="the job reads more files than may be open at a time (`ulimit -n`), and pack them into shards",
     fix="files kept open",
 )
 FIX = Fix(

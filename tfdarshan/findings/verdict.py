@@ -115,7 +115,7 @@ def record_sentence(verdict: Verdict) -> str:
     """Say what to record for a better answer; "" if nothing is missing."""
     if not verdict.record:
         return ""
-    return f"{'To check this estimate' if verdict.state == 'slow' else 'To find out'}, {verdict.record}."
+    return f"{'To check this estimate' if verdict.state == 'slow' else 'For a verdict'}, {verdict.record}."
 
 
 def _doubt(finding: Finding) -> str:
@@ -177,12 +177,13 @@ def _slow(measures: Measures, problems: Sequence[Finding], doubts: Sequence[str]
         said = [*fix, why]
     longer = [OF_THIS_RUN.format(alone.first)] if alone and _is_of_waits(first.gain) else []
     caveats = [*longer, *filter(None, [first.caveat])]
-    notes = [*caveats, *uncertain_sentences(first.gain), *doubts, *_of_rank(measures)]
+    pairs = []
     other = next((one for one in problems[1:] if not same_lines(one, first)), None)
     if other is not None:
         second = other.name
         together = gain_of(measures.job, (*first.edits, *other.edits), measures)
-        notes.append(f"Together with {FIX_NAMES[second]}, {promise_words(together)}.")
+        pairs = [f"Together with {FIX_NAMES[second]}, {promise_words(together)}."]
+    notes = [*pairs, *caveats, *uncertain_sentences(first.gain), *doubts, *_of_rank(measures)]
     return Verdict(
         " ".join(said), "slow", measures.model.wait_share, first.name, first.gain, record, why, second,
         together, alone, (*notes, *_beside(measures)),
@@ -222,7 +223,7 @@ def _lost(measures: Measures, first: Finding) -> str:
         waits = _waits(measures)
         if beyond_s < THRESHOLD["note"] * gain.before_s:
             return waits
-        return f"{waits[:-1]}; the fix saves more than this wait: {saved}"
+        return f"{waits[:-1]}; {saved[:-1]}, as the fix also shortens the rest of a step."
     if not (surely_waits(measures, measures.job) or (measures.hidden and model.certain)):
         why = measures.why_no_wait
         return f"{why[:1].upper()}{why[1:]}: if {_who(measures)} waits for its files, {most}"

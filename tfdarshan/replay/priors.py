@@ -132,8 +132,15 @@ PRIORS = (
         "storage_model.py",
     ),
     # Faster tiers and memory.
-    _ratio("fast_call_s", "s", 5e-6, 100e-6, "the latency of a local NVMe disk or of memory", TRIALS),
-    _ratio("fast_bytes_per_s", "B/s", 0.8e9, 3e9, "the bandwidth of a local NVMe disk or of memory", TRIALS),
+    _ratio("fast_call_s", "s", 5e-6, 100e-6, "the latency of the disk or memory that holds the copy", TRIALS),
+    _ratio(
+        "fast_bytes_per_s",
+        "B/s",
+        0.8e9,
+        3e9,
+        "the bandwidth of the disk or memory that holds the copy",
+        TRIALS,
+    ),
     _ratio(
         "kept_task_s", "s", 5e-6, 60e-6, "how long it takes to get a sample from a cache in memory", TRIALS
     ),

@@ -104,7 +104,7 @@ def test_of_fixes_that_set_different_numbers_of_readers_only_one_is_offered(tmp_
     assert (second.kind, second.cost_s) == ("note", 0)
     assert second.one_of == second.excludes == (first.name,)
     assert one_of_words(second, found) == (
-        "Try first: reads in order. Then leave this fix out: both set the number of readers."
+        "Try first: reads in order. Then leave this fix out, as that one also sets the number of readers."
     )
     assert make_verdict(measures, found, []).second == ""
 

@@ -28,7 +28,7 @@ from tfdarshan.workloads.laboratory.applied import apply_lines
 
 SHUFFLE = {"name": "shuffle", "size": 320}
 CALLS = {"calls": 8, "deterministic": False}
-ORDER = " Call shuffle() after cache(), which repeats the order of the first epoch."
+ORDER = " Call shuffle() after cache(): cache() repeats the order of the first epoch."
 BY_SQLITE = """\
 import sqlite3
 import threading

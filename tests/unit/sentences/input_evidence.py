@@ -196,7 +196,7 @@ def _bursts(one: Made) -> int:
 
 
 INPUT_FIGURES: dict[tuple[str, str], Figure] = {
-    ("input_bound", "of it with file calls running"): _calls_running,
+    ("input_bound", "file calls ran in it for"): _calls_running,
     ("checkpoint_stall", "checkpoints"): _bursts,
     ("small_files", "files"): lambda one: len(_whole_files(one)),
     ("small_files", "mean size"): lambda one: float(_whole_files(one)["size_bytes"].mean()),

@@ -332,7 +332,7 @@ def test_help_of_summary_names_its_defaults():
     text = " ".join(out.getvalue().split())
     assert f"files to list (default: {MOST_FILES}); implies -v" in text
     usual = "1; as many as there are processors for a large session of several processes"
-    assert f"load the session with so many processes (default: {usual})" in text
+    assert f"number of processes that load sessions (default: {usual})" in text
 
 
 @pytest.mark.parametrize("cleaned", [[], ["removed /tmp/mount"]])

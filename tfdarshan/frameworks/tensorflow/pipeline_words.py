@@ -20,7 +20,7 @@ DECODES = Stage("map", function="decode")
 LAST = Stage("batch", function="batch_size")
 # Samples that a buffer holds where samples are shuffled in memory, one after the other.
 SHUFFLED_SAMPLES = 10_000
-ORDER = " Call shuffle() after cache(), which repeats the order of the first epoch."
+ORDER = " Call shuffle() after cache(): cache() repeats the order of the first epoch."
 RECORDS_IN_ORDER = (
     f"dataset = tf.data.TFRecordDataset(shards, buffer_size=8 << 20).shuffle({SHUFFLED_SAMPLES:_})"
 )
@@ -106,17 +106,17 @@ def made_anew(pipeline: Pipeline) -> str:
 
 def read_apart(what: str, drawing: Stage) -> Fix:
     """Word how to keep what is read by a stage that draws random numbers as well."""
-    return Fix(f"{what} {not_behind(drawing)} read in a separate map, and put cache() between the two maps.")
+    return Fix(f"{what} {not_behind(drawing)} read in a map before it, and put cache() between the two maps.")
 
 
 def decoded_apart(what: str, drawing: Stage) -> Fix:
     """Word how to keep what is decoded by such a stage."""
-    return Fix(f"{what} {not_behind(drawing)} decode in a separate map, and put cache() behind that map.")
+    return Fix(f"{what} {not_behind(drawing)} decode in a map before it, and put cache() between the two maps.")
 
 
 def not_behind(drawing: Stage) -> str:
     """Say why a stage's own place is none for a cache()."""
-    return f"{drawing.typed} draws random numbers, and a cache() behind it would repeat them in each epoch:"
+    return f"{drawing.typed} also draws random numbers, which cache() after it would repeat in each epoch:"
 
 
 def kept_after_generator(what: str, pipeline: Pipeline) -> Fix:

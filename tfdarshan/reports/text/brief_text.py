@@ -274,7 +274,7 @@ def _more(data: SummaryData, diagnosis: Diagnosis, paint: Paint) -> list[str]:
         rows[1] = (rows[1][0], "calls, sizes, and what the log does not say")
     width = max(len(command) for command, _ in rows)
     if width + max(len(about) for _, about in rows) + 2 > paint.width:
-        return [paint.dim(command) for command, _ in rows]
+        return [paint.dim(line) for command, about in rows for line in (f"{about}:", f"  {command}")]
     return [paint.dim(f"{command:<{width}}  {about}") for command, about in rows]
 
 
