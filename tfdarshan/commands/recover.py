@@ -21,7 +21,8 @@ def add_parser(verbs: Any) -> None:
     parser: argparse.ArgumentParser = verbs.add_parser(
         "recover",
         help="write sessions that were interrupted",
-        description="Write the sessions that a killed process left in a logdir, or could not write at its end.",
+        description="Write the sessions that a killed process left in a logdir, or that one could not write "
+        "at its end.",
     )
     parser.add_argument(
         "logdir",
@@ -36,7 +37,8 @@ def add_parser(verbs: Any) -> None:
         "--spool",
         metavar="DIR",
         type=Path,
-        help="write into LOGDIR what this spool folder holds, where a process records until its end, if its own logdir was removed",
+        help="write into LOGDIR what this spool folder holds, where a process records until its end, if its "
+        "own logdir was removed",
     )
     parser.add_argument(
         "--force", action="store_true", help="do not check that the recording processes have ended"

@@ -15,8 +15,8 @@ from tfdarshan.frameworks.tensorflow.pipeline_words import (
     GENERATOR,
     PYTHON,
     USUAL,
+    apart,
     cache_that_fills,
-    decoded_apart,
     decoded_by,
     fewer_calls,
     kept_after_generator,
@@ -24,7 +24,6 @@ from tfdarshan.frameworks.tensorflow.pipeline_words import (
     kept_behind,
     made_anew,
     prefetched,
-    read_apart,
     with_calls,
 )
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import (
@@ -318,7 +317,7 @@ def keep_in_memory(measures: Measures) -> Fix:
     reader, cache = pipeline.reader, pipeline.has("cache")
     drawing = draws(pipeline, reader)
     if drawing is not None:
-        return read_apart(what, drawing)
+        return apart(what, "read", drawing)
     if cache is not None:
         return cache_that_fills(pipeline, cache)
     if reader.name == GENERATOR:
@@ -415,7 +414,7 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
     pipeline = input_pipeline(measures)
     drawing = None if pipeline is None else draws(pipeline, decoder)
     if drawing is not None:
-        return decoded_apart(what, drawing)
+        return apart(what, "decode", drawing)
     cache = None if pipeline is None else pipeline.has("cache")
     if pipeline is not None and cache is not None and cache in pipeline.after(decoder):
         return cache_that_fills(pipeline, cache)
@@ -468,7 +467,7 @@ def _validation_lines(measures: Measures, readers: int, *, keep: bool) -> Fix:
         what = "Keep the validation set in memory from its first pass on."
         drawing = draws(pipeline, reader)
         if drawing is not None:
-            return read_apart(what, drawing)
+            return apart(what, "read", drawing)
         return kept_behind(what, pipeline, reader)
     what = f"Read the validation set with {readers} calls at a time."
     return with_calls(what, reader, readers, _threads(measures, pipeline))

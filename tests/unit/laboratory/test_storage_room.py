@@ -25,7 +25,9 @@ def test_nothing_that_a_run_wrote_is_there_in_the_next_one(tmp_path, left):
 def test_a_disk_has_room_for_all_checkpoints_of_a_run(tmp_path):
     # GIVEN 8 steps an epoch, and a checkpoint of 400 MB each second one
     program = draw(0, ["emulated"]).program(tmp_path)
-    saving = replace(program, extra="torch_checkpoint", count=32, batch=4, epochs=6, every=2, weights=50_000_000)
+    saving = replace(
+        program, extra="torch_checkpoint", count=32, batch=4, epochs=6, every=2, weights=50_000_000
+    )
 
     # WHEN / THEN
     assert saving.saved_bytes == 24 * 400_000_000

@@ -104,19 +104,12 @@ def made_anew(pipeline: Pipeline) -> str:
     )
 
 
-def read_apart(what: str, drawing: Stage) -> Fix:
-    """Word how to keep what is read by a stage that draws random numbers as well."""
-    return Fix(f"{what} {not_behind(drawing)} read in a map before it, and put cache() between the two maps.")
-
-
-def decoded_apart(what: str, drawing: Stage) -> Fix:
-    """Word how to keep what is decoded by such a stage."""
-    return Fix(f"{what} {not_behind(drawing)} decode in a map before it, and put cache() between the two maps.")
-
-
-def not_behind(drawing: Stage) -> str:
-    """Say why a stage's own place is none for a cache()."""
-    return f"{drawing.typed} also draws random numbers, which cache() after it would repeat in each epoch:"
+def apart(what: str, verb: str, drawing: Stage) -> Fix:
+    """Word how to keep what a stage makes that draws random numbers as well; `verb`: "read" or "decode"."""
+    return Fix(
+        f"{what} {drawing.typed} also draws random numbers, which cache() after it would repeat in each "
+        f"epoch: {verb} in a map before it, and put cache() between the two maps."
+    )
 
 
 def kept_after_generator(what: str, pipeline: Pipeline) -> Fix:
