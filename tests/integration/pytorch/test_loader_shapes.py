@@ -45,6 +45,7 @@ def put_together(samples):
         ({"batch_sampler": "of RandomSampler"}, "batch_size=2, shuffle=True"),
         ({"batch_sampler": "around another one"}, "batch_size=2, shuffle=True"),
         ({"batch_sampler": "a list"}, "batch_sampler=batch_sampler"),
+        ({"batch_sampler": "of the job's own"}, "batch_sampler=batch_sampler"),
         (
             {"collate_fn": put_together, "worker_init_fn": seeded},
             "batch_size=2, collate_fn=collate_fn, worker_init_fn=worker_init_fn",
@@ -66,10 +67,14 @@ def test_what_a_loader_was_given_stays_in_the_line(data, tmp_path, has, typed):
         def __iter__(self):
             return iter(self.batch_sampler)
 
+    class Buckets(data.BatchSampler):  # type: ignore[name-defined]
+        """One of the job's, with batches of about a size."""
+
     batches = data.BatchSampler(Shuffled(samples), 2, drop_last=False)
     made = {
         "SubsetRandomSampler": data.SubsetRandomSampler([1, 3, 5]), "a list": [[1, 3], [5]],
         "of RandomSampler": batches, "around another one": Around(batches),
+        "of the job's own": Buckets(Shuffled(samples), 2, drop_last=True),
     }  # fmt: skip
     given = {name: made.get(value, value) if isinstance(value, str) else value for name, value in has.items()}
     if has.get("sampler") == "a list":

@@ -13,6 +13,8 @@ ITERABLE = 1  # torch.utils.data._DatasetKind.Iterable
 # Samplers and functions of PyTorch's own, the first for shuffle=True: a loader has them if none is given.
 SHUFFLE = "RandomSampler"
 OWN_SAMPLERS = {SHUFFLE, "SequentialSampler", "_InfiniteConstantSampler"}
+# PyTorch's own for batch_size=.
+BATCHES = "BatchSampler"
 OWN_COLLATES = ("default_collate", "default_convert")
 # Folders into which Python and Debian install packages.
 PACKAGES = {"site-packages", "dist-packages"}
@@ -52,7 +54,7 @@ def look_of(loader: Any, iterator: Any) -> dict[str, Any]:
         "in_order": bool(getattr(iterator, "_in_order", True)),
         "start_method": _start_method(loader) if workers else "",
     }
-    makes_batches = look["batched"] and batch_size is None
+    makes_batches = look["batched"] and not _is_of_batch_size(iterator._index_sampler)
     given = {
         "sampler": not makes_batches and not orders & OWN_SAMPLERS,
         "batch_sampler": makes_batches,
@@ -80,6 +82,13 @@ def _samplers(iterator: Any) -> list[Any]:
         held = getattr(found[-1], name, None)
         found += [] if held is None else [held]
     return found
+
+
+def _is_of_batch_size(sampler: Any) -> bool:
+    """Return whether a batch sampler is PyTorch's own, whatever frameworks have put around it."""
+    while (held := getattr(sampler, HELD[0], None)) is not None:
+        sampler = held
+    return type(sampler).__name__ == BATCHES
 
 
 def _first(samplers: list[Any], name: str) -> int | None:

@@ -30,18 +30,20 @@ class LoaderWords:
         given = {**self._look, **changes}
         arguments, of_job = ["dataset"], given.get("given", ())
         size, batched = given.get("batch_size"), given.get("batched", True)
+        # PyTorch takes neither with batches of the job's own.
+        sized = batched and "batch_sampler" not in of_job
         # A data set that gives whole batches gives them for lists of places if the sampler makes these.
         if "sampler" in of_job or not (batched or size is None):
             arguments.append("sampler=sampler")
         if not batched:
             arguments.append("batch_size=None")
-        elif "batch_sampler" in of_job:
+        elif not sized:
             arguments.append("batch_sampler=batch_sampler")
         elif size not in (None, 1):
             arguments.append(f"batch_size={size}")
-        if given.get("shuffled") and (batched or size is None):
+        if given.get("shuffled") and (sized or not (batched or size)):
             arguments.append("shuffle=True")
-        if given.get("drop_last") and batched:
+        if given.get("drop_last") and sized:
             arguments.append("drop_last=True")
         if given.get("workers"):
             arguments.append(f"num_workers={given['workers']}")
