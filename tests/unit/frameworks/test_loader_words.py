@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tfdarshan.frameworks.all_frameworks import words_of
 from tfdarshan.frameworks.pytorch.loader_look import declared, training_look
 from tfdarshan.frameworks.pytorch.loader_words import LoaderWords
 from tfdarshan.frameworks.pytorch.torch_save import SAVES
@@ -257,3 +258,18 @@ def test_a_trainer_is_given_kept_samples_and_an_order_of_its_samples():
     ]
     for typed in (kept, blocks, words.part_of_rank()):
         assert "DataLoader" not in typed.line
+
+
+def test_all_loaders_are_changed_that_training_takes_batches_from():
+    # GIVEN data sets that are read side by side, two of them alike, and a validation set
+    looks = [LOOK | {"workers": 0, "batch_size": size} for size in (4, 8, 8, 16)]
+    found = [look | {"training": place < 3} for place, look in enumerate(looks)]
+
+    # WHEN
+    fix = words_of({"loaders": {"found": found}}).more_readers(2)
+
+    # THEN
+    assert [line.count("num_workers=2") for line in fix.line.splitlines()] == [1, 1]
+    sizes = ["batch_size=4" in fix.instead_of, "batch_size=8" in fix.instead_of]
+    assert (sizes, "batch_size=16" in fix.instead_of) == ([True, True], False)
+    assert fix.what.endswith("Change each DataLoader that training takes batches from.")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from tfdarshan.frameworks.adapter import Adapter, DeclaredInput
 from tfdarshan.frameworks.pytorch import follow_loaders
-from tfdarshan.frameworks.pytorch.loader_look import declared, training_look
+from tfdarshan.frameworks.pytorch.loader_look import declared, training_look, training_looks
 from tfdarshan.frameworks.pytorch.loader_words import LoaderWords
 from tfdarshan.frameworks.pytorch.torch_save import SAVES
 from tfdarshan.frameworks.pytorch.trainer_words import TrainerWords
@@ -40,10 +40,10 @@ class PyTorch(Adapter):
 
     def words(self, meta: Mapping[str, Any]) -> Words | None:
         """Return how fixes of the training loader are typed."""
-        look = training_look(meta)
-        if look is None:
+        looks = training_looks(meta)
+        if not looks:
             return None
-        return TrainerWords(look) if look.get("trainer") else LoaderWords(look)
+        return TrainerWords(looks[0]) if looks[0].get("trainer") else LoaderWords(*looks)
 
 
 ADAPTER = PyTorch()

@@ -123,10 +123,15 @@ def _start_method(loader: Any) -> str:
     return str(method or multiprocessing.get_start_method(allow_none=True) or "")
 
 
+def training_looks(meta: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return what the loaders look like that are trained on, the first that was used first."""
+    found = (meta.get("loaders") or {}).get("found", [])
+    return [one for one in found if one.get("training") and one.get("framework") == "pytorch"]
+
+
 def training_look(meta: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return what the first loader looks like that is trained on; None if there is none."""
-    found = (meta.get("loaders") or {}).get("found", [])
-    return next((one for one in found if one.get("training") and one.get("framework") == "pytorch"), None)
+    return next(iter(training_looks(meta)), None)
 
 
 def declared(look: Mapping[str, Any]) -> DeclaredInput:

@@ -16,14 +16,16 @@ ONE_WORKERS_BATCHES = 4
 
 
 class LoaderWords:
-    """The words for one loader.
+    """The words for one loader, and others that the same steps take batches from.
 
     Args:
         look: What it looks like: fields of `meta_shape.LoaderShape`.
+        others: What the others look like.
     """
 
-    def __init__(self, look: Mapping[str, Any]) -> None:
+    def __init__(self, look: Mapping[str, Any], *others: Mapping[str, Any]) -> None:
         self._look = look
+        self._others = [LoaderWords(one) for one in others]
 
     def loader(self, **changes: Any) -> str:
         """Return the loader as a program has it, with some of its arguments changed."""
@@ -208,4 +210,9 @@ class LoaderWords:
         )
 
     def _changed(self, what: str, **changes: Any) -> Fix:
-        return Fix(what, self.loader(**changes), self.loader())
+        each = [self, *self._others]
+        if self._others:
+            what = f"{what} Change each DataLoader that training takes batches from."
+        # Those that a job makes anew for each file are one line.
+        lines = {one.loader(): one.loader(**changes) for one in each}
+        return Fix(what, "\n".join(lines.values()), "\n".join(lines))
