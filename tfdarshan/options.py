@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import glob
 import os
+import re
 import site
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
@@ -220,8 +221,12 @@ class Options:
         return (*map(_below, self.exclude), *defaults)
 
     def as_if_patterns(self) -> tuple[str, ...]:
-        """Return the patterns of emulated paths as the C library's fnmatch wants them."""
-        return tuple(map(_below, self.as_if_paths))
+        """Return the patterns of emulated paths as the C library's fnmatch wants them.
+
+        An open file has the kernel's name, so folders that lead elsewhere by a link are there twice.
+        """
+        patterns = tuple(map(_below, self.as_if_paths))
+        return tuple(dict.fromkeys((*patterns, *map(_followed, patterns))))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the options as they are written into the session's metadata."""
@@ -313,6 +318,13 @@ def _checked_patterns(name: str, patterns: Any) -> tuple[str, ...]:
                 f"{name} holds {pattern!r}, which is not a path pattern: use text such as '/data/*'."
             )
     return tuple(map(_absolute, patterns))
+
+
+def _followed(pattern: str) -> str:
+    """Return a pattern with the links of the folders followed that it names."""
+    plain = re.split(r"[*?[]", pattern, maxsplit=1)[0]
+    path = plain if plain == pattern else plain.rpartition("/")[0]
+    return glob.escape(os.path.realpath(path)) + pattern[len(path) :] if path else pattern
 
 
 def _absolute(pattern: str) -> str:

@@ -112,6 +112,21 @@ def test_a_relative_path_is_looked_up(tmp_path: Path, data: Path, monkeypatch: p
     assert emulated(tmp_path, data, lambda: os.stat("0"), as_if="bucket")["calls"] == 1
 
 
+@pytest.mark.parametrize("link", ["linked/", "linked/[12]", "1"])
+def test_a_path_that_leads_elsewhere_by_a_link_is_followed(tmp_path: Path, data: Path, link: str) -> None:
+    # GIVEN a link to the folder, and one to a file in it
+    (tmp_path / "linked").symlink_to(data)
+    (tmp_path / "1").symlink_to(data / "1")
+    path = tmp_path / ("1" if link == "1" else "linked/1")
+
+    # WHEN
+    with tfdarshan.profile(tmp_path / "logs", as_if="hdd", as_if_paths=[str(tmp_path / link)]) as session:
+        read_whole(path)
+
+    # THEN
+    assert session.meta[0]["emulation"]["delayed_calls"] > 0
+
+
 def test_the_counters_are_those_without_emulation(tmp_path: Path, data: Path) -> None:
     counts = []
     emulating: dict[str, Any] = {"as_if": "hdd", "as_if_paths": [f"{data}/"]}
