@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterator, Sequence
+from pathlib import Path
 
 from tfdarshan.errors import ConfigurationError, reason
 from tfdarshan.staging.journal import LINK, Record
 from tfdarshan.staging.plan_file import STATE_FOLDER, Plan
-from tfdarshan.staging.publish import TAKEN, TAKEN_BY_ANOTHER, Applied, FolderMaker, sync_folders
-from tfdarshan.staging.stage_folder import StageFolder
+from tfdarshan.staging.publish import (
+    TAKEN,
+    TAKEN_BY_ANOTHER,
+    Applied,
+    FolderMaker,
+    parents_of_name,
+    sync_folders,
+)
+from tfdarshan.staging.stage_folder import StageFolder, state_folder
 
 BATCH_LINKS = 1_000
 
@@ -23,7 +31,8 @@ def mirror_links(
 ) -> None:
     """Make the folders of the slow root and links to its files, where nothing has their names.
 
-    Links to folders are linked as links; what is below the fast root is left out.
+    Links to folders are linked as links, but for those that copies go into: they become folders. What is
+    below the fast root is left out.
 
     Args:
         plan: The plan.
@@ -48,7 +57,8 @@ def mirror_links(
 
 def _walk(plan: Plan, problems: dict[str, str]) -> Iterator[tuple[str, bool]]:
     """Yield each name below the slow root, and whether it is a folder; problems are added."""
-    fast = os.path.realpath(plan.fast_root)
+    own = {os.path.realpath(folder) for folder in (plan.fast_root, state_folder(Path(plan.fast_root)))}
+    copied_into = {folder for file in plan.files for folder in parents_of_name(file.name)}
     waiting = [""]
     while waiting:
         folder = waiting.pop()
@@ -60,9 +70,12 @@ def _walk(plan: Plan, problems: dict[str, str]) -> Iterator[tuple[str, bool]]:
             continue
         for entry in entries:
             name = f"{folder}/{entry.name}" if folder else entry.name
-            if name == STATE_FOLDER or os.path.realpath(entry.path) == fast:
+            is_folder = entry.is_dir(follow_symlinks=False) or (
+                name in copied_into and os.path.isdir(entry.path)  # noqa: PTH112
+            )
+            leads_away = is_folder or entry.is_symlink()
+            if name == STATE_FOLDER or (leads_away and os.path.realpath(entry.path) in own):
                 continue
-            is_folder = entry.is_dir(follow_symlinks=False)
             if is_folder:
                 waiting.append(name)
             yield name, is_folder

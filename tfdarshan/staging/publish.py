@@ -52,7 +52,7 @@ class FolderMaker:
         refused: dict[str, str] = {}
         planned: set[str] = set()
         for name in names:
-            for folder in _parents(name):
+            for folder in parents_of_name(name):
                 if folder in self._known or folder in planned:
                     continue
                 state = self._state(folder)
@@ -123,7 +123,7 @@ def sync_folders(stage: StageFolder, names: Iterable[str]) -> None:
         sync_folder(stage.path(name))
 
 
-def _parents(name: str) -> list[str]:
+def parents_of_name(name: str) -> list[str]:
     """Return the folders above a name, the outermost first."""
     parts = name.split("/")[:-1]
     return ["/".join(parts[: end + 1]) for end in range(len(parts))]

@@ -1,4 +1,4 @@
-"""The stager's own folder below a fast root: the lock, the journal, and the files that are not whole yet."""
+"""The stager's own folder of a fast root: the lock, the journal, and the files that are not whole yet."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tfdarshan.durable.durable_file import sync_folder
 from tfdarshan.errors import ConfigurationError, StorageError, reason
 from tfdarshan.sessions.session_directory import write_json
 from tfdarshan.staging.capacity import mount_point
@@ -24,7 +25,7 @@ class StageFolder:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.folder = root / STATE_FOLDER
+        self.folder = state_folder(root)
         self.temporary = self.folder / "tmp"
         self._plans = self.folder / "plans"
         self.journal = Journal(self.folder / "journal")
@@ -88,7 +89,22 @@ def refuse_unmounted(plan: Plan) -> None:
 
 def journal_of(root: str) -> Journal:
     """Return what was staged below a fast root, without its lock: to look, not to change."""
-    return Journal(Path(root) / STATE_FOLDER / "journal")
+    return Journal(state_folder(Path(root)) / "journal")
+
+
+def state_folder(root: Path) -> Path:
+    """Return the stager's folder of a fast root: beside the root, or in it.
+
+    Programs take each folder of a data set for a class, so that a mirror has to have no other. A root that is
+    mounted, or whose parent cannot be written, has the stager's folder in it.
+    """
+    beside = _beside(root)
+    return beside if beside.is_dir() else root / STATE_FOLDER
+
+
+def _beside(root: Path) -> Path:
+    real = root.resolve()
+    return real.parent / f"{STATE_FOLDER}-{real.name}"
 
 
 @contextmanager
@@ -136,6 +152,28 @@ def _made_root(root: Path) -> Path | None:
     return made
 
 
+def _make_state_folder(root: Path) -> None:
+    """Make it in the root, and move it beside the root if that is on the same file system.
+
+    Raises:
+        ConfigurationError: There is one of somebody else, who could change copies on their way.
+    """
+    if not state_folder(root).is_dir():
+        new = root / f"{STATE_FOLDER}.new"
+        _made(new, 0o700)
+        for place in (_beside(root), root / STATE_FOLDER):
+            with contextlib.suppress(OSError):
+                new.rename(place)
+                sync_folder(place.parent)
+            if place.is_dir():
+                break
+        with contextlib.suppress(OSError):  # another process was faster
+            new.rmdir()
+    folder = state_folder(root)
+    if folder.stat().st_uid not in (os.geteuid(), root.stat().st_uid):
+        raise ConfigurationError(f"{folder} belongs to another user: plan with another --fast DIR.")
+
+
 def _made(folder: Path, mode: int = 0o777) -> bool:
     """Make a folder unless it is there; another process may make or remove it at any moment."""
     if folder.is_dir():
@@ -161,13 +199,14 @@ def _lock(root: Path, *, create: bool) -> tuple[int | None, Path | None]:
 
     An undo may remove the file, or all of the root, while we wait to lock it.
     """
-    folder, made = root / STATE_FOLDER, None
+    made = None
     missing: FileNotFoundError | None = None
     for _ in range(ATTEMPTS):
         try:
             if create:
                 made = _made_root(root) or made
-                _made(folder, 0o700)
+                _make_state_folder(root)
+            folder = state_folder(root)
             lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except FileNotFoundError as error:
             if not create:

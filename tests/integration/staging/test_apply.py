@@ -14,7 +14,7 @@ import pytest
 
 import tfdarshan
 from tests.integration.staging.conftest import COUNT
-from tests.integration.staging.tree import differing, plan_of, snapshot
+from tests.integration.staging.tree import differing, make_files, plan_of, snapshot
 from tests.tmpfs import mounted_tmpfs
 from tfdarshan.commands import main
 from tfdarshan.durable.file_operations import Storage
@@ -24,7 +24,7 @@ from tfdarshan.staging.apply import ApplyOptions, apply_plan
 from tfdarshan.staging.capacity import mount_point
 from tfdarshan.staging.plan_file import STATE_FOLDER, write_plan
 from tfdarshan.staging.publish import TAKEN, TAKEN_BY_ANOTHER
-from tfdarshan.staging.stage_folder import locked_stage
+from tfdarshan.staging.stage_folder import locked_stage, state_folder
 from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import MISSING, verify_plan
 
@@ -170,7 +170,7 @@ def test_an_older_copy_that_is_edited_while_the_new_one_is_made_is_kept(slow, fa
     assert result.problems == {name: "its older copy was changed meanwhile: left as it is"}
     assert (result.copied, result.there) == (0, COUNT - 1)
     assert (fast / name).read_bytes() == b"somebody's work"
-    assert list((fast / STATE_FOLDER / "tmp").iterdir()) == []
+    assert list((state_folder(fast) / "tmp").iterdir()) == []
 
 
 @pytest.mark.changes_originals
@@ -282,6 +282,77 @@ def test_mirror_has_every_file_and_links_only_what_is_not_staged(slow, fast):
         assert (fast / file.name).is_symlink() != (file in plan.files)
     assert undo_plan(plan).links == result.links
     assert snapshot(fast) == {}
+
+
+def test_a_mirror_has_no_folder_that_the_data_set_lacks(tmp_path):
+    # GIVEN a data set whose folders are its classes, and its copies in a folder that may be there
+    for name in ("cat", "dog"):
+        make_files(tmp_path / "slow" / name, 2)
+    plan = plan_of(tmp_path / "slow", tmp_path / "fast" / "data")
+
+    # WHEN
+    apply_plan(plan, dataclasses.replace(COPY, mirror=True))
+
+    # THEN
+    assert sorted(os.listdir(tmp_path / "fast" / "data")) == ["cat", "dog"]
+    assert verify_plan(plan).good == 4
+    undo_plan(plan)
+    assert os.listdir(tmp_path) == ["slow"]
+
+
+def test_a_fast_root_that_is_a_mount_has_the_stagers_folder_in_it(slow, fast, monkeypatch):
+    # GIVEN
+    plan, really_rename = plan_of(slow, fast), Path.rename
+
+    def rename(path, target):
+        if target.parent != fast:
+            raise OSError(errno.EXDEV, "Invalid cross-device link", str(path))
+        return really_rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", rename)
+
+    # WHEN
+    assert apply_plan(plan, COPY).copied == COUNT
+
+    # THEN
+    assert state_folder(fast) == fast / STATE_FOLDER
+    assert verify_plan(plan).good == COUNT
+    undo_plan(plan)
+    assert os.listdir(fast) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_the_stagers_folder_of_somebody_else_is_refused(slow, fast):
+    theirs = fast.parent / f"{STATE_FOLDER}-fast"
+    theirs.mkdir()
+    os.chown(theirs, 12_345, 12_345)
+
+    with pytest.raises(ConfigurationError, match=r"belongs to another user: plan with another --fast DIR\.$"):
+        apply_plan(plan_of(slow, fast), COPY)
+
+    assert os.listdir(theirs) == os.listdir(fast) == []
+
+
+def test_a_mirror_has_all_files_of_a_linked_folder_that_copies_go_into(tmp_path, fast):
+    # GIVEN a data set that has a folder by a link, and a plan with one of its files
+    make_files(tmp_path / "elsewhere", 2)
+    (tmp_path / "slow").mkdir()
+    (tmp_path / "slow" / "train").symlink_to(tmp_path / "elsewhere")
+    names = sorted(
+        os.path.relpath(path, tmp_path / "elsewhere") for path in (tmp_path / "elsewhere").rglob("*.*")
+    )
+    whole = plan_of(tmp_path / "slow" / "train", fast)
+    staged = dataclasses.replace(whole.files[0], name=f"train/{whole.files[0].name}")
+    plan = dataclasses.replace(whole, slow_root=str(tmp_path / "slow"), files=(staged,))
+
+    # WHEN
+    result = apply_plan(plan, dataclasses.replace(COPY, mirror=True))
+
+    # THEN
+    assert (result.problems, result.copied, result.links) == ({}, 1, 1)
+    assert sorted(path.name for path in (fast / "train").rglob("*.*")) == sorted(
+        os.path.basename(n) for n in names
+    )
 
 
 def test_mirror_goes_on_past_a_folder_that_cannot_be_read(slow, fast, monkeypatch):
@@ -542,7 +613,7 @@ def test_ctrl_c_ends_copies_that_are_under_way(slow, fast, tmp_path):
     write_plan(plan, tmp_path / "plan.json")
     words = ["stage", "apply", str(tmp_path / "plan.json"), "--bandwidth", "10"]
     apply = subprocess.Popen([sys.executable, "-m", "tfdarshan", *words], stderr=subprocess.PIPE, text=True)
-    while not list(fast.glob(f"{STATE_FOLDER}/tmp/*")):
+    while not list(state_folder(fast).glob("tmp/*")):
         assert apply.poll() is None
         time.sleep(0.05)
 
@@ -563,6 +634,7 @@ def test_a_fast_tier_that_vanishes_is_said_and_not_made_anew(slow, fast, monkeyp
     def copy_and_lose(*arguments, **options):
         copies.append(arguments[0])
         if len(copies) == 3:
+            shutil.rmtree(state_folder(fast))
             shutil.rmtree(fast)
         return real(*arguments, **options)
 

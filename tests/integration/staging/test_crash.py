@@ -118,7 +118,7 @@ def test_calls_that_fail_on_the_fast_tier_leave_no_part(tmp_path, call):
     )
     inject = f"inject={call}:error=EIO:when=3+3"
     paths = [str(tmp_path / "fast"), *(str(tmp_path / "fast" / name) for name in ("x", "x/y", "z"))]
-    state = tmp_path / "fast" / ".tfdarshan-stage"
+    state = tmp_path / ".tfdarshan-stage-fast"
     paths += [str(state), str(state / "tmp"), str(state / "journal")]
     paths += [str(state / "tmp" / f"0-{number}") for number in range(20)]
     only = [word for path in paths for word in ("-P", path)]

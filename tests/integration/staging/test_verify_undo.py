@@ -15,6 +15,7 @@ from tfdarshan.commands import main
 from tfdarshan.errors import ConfigurationError, StorageError
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
 from tfdarshan.staging.plan_file import STATE_FOLDER, write_plan
+from tfdarshan.staging.stage_folder import state_folder
 from tfdarshan.staging.undo import undo_plan
 from tfdarshan.staging.verify import DAMAGED, FOREIGN, GONE, MISSING, STALE, verify_plan
 
@@ -37,7 +38,7 @@ def test_undo_leaves_what_was_there(slow, fast):
     # THEN
     assert (result.files, result.kept) == (COUNT, {})
     assert snapshot(fast) == before
-    assert not (fast / STATE_FOLDER).exists()
+    assert not state_folder(fast).exists()
 
 
 def test_a_dry_undo_counts_what_the_undo_removes(slow, fast):
@@ -172,7 +173,7 @@ def test_an_undo_that_cannot_look_at_a_copy_forgets_none(slow, fast, unreadable)
     unreadable.clear()
     undo_plan(plan)
     assert snapshot(fast) == {}
-    assert not (fast / STATE_FOLDER).exists()
+    assert not state_folder(fast).exists()
 
 
 def test_verify_of_files_that_others_put_there(slow, fast):
@@ -209,7 +210,7 @@ def test_two_plans_below_one_root_are_undone_apart(slow, fast):
     assert verify_plan(second).wrong == {}
     assert undo_plan(second).files == COUNT - 10
     assert snapshot(fast) == {}
-    assert not (fast / STATE_FOLDER).exists()
+    assert not state_folder(fast).exists()
 
 
 @pytest.mark.parametrize(
@@ -232,7 +233,7 @@ def test_undo_says_what_other_plans_keep(slow, fast, tmp_path, capsys, staged, m
     # THEN
     assert code == 0
     assert snapshot(fast) == before
-    kept = fast / STATE_FOLDER / "plans" / f"{dataclasses.replace(whole, files=whole.files[:staged]).id}.json"
+    kept = state_folder(fast) / "plans" / f"{dataclasses.replace(whole, files=whole.files[:staged]).id}.json"
     assert said == [
         f"removed 0 copies, 0 links and 0 folders from {fast}",
         f"left for other plans: {left}; undo those plans too:",
@@ -242,7 +243,7 @@ def test_undo_says_what_other_plans_keep(slow, fast, tmp_path, capsys, staged, m
     # and that command works, wherever the file of the other plan is
     assert main(["stage", "undo", str(kept)]) == 0
     assert snapshot(fast) == {}
-    assert not (fast / STATE_FOLDER).exists()
+    assert not state_folder(fast).exists()
 
 
 def test_an_undo_that_has_no_room_for_its_journal_is_done_again(slow, fast, monkeypatch):
@@ -262,7 +263,7 @@ def test_an_undo_that_has_no_room_for_its_journal_is_done_again(slow, fast, monk
     monkeypatch.undo()
 
     # THEN
-    failed = f"the stager's journal in {fast / STATE_FOLDER} cannot be written: No space left on device"
+    failed = f"the stager's journal in {state_folder(fast)} cannot be written: No space left on device"
     cure = f"make room in {fast}, if need be by deleting a copy, and undo the plan again."
     assert str(raised.value) == f"{failed}; {cure}"
     assert undo_plan(first).of_other_plans == [file.name for file in second.files]
@@ -329,7 +330,7 @@ def test_many_applies_and_undos_at_once_leave_a_whole_stage(slow, fast):
     assert verify_plan(plan).good == COUNT
 
 
-@pytest.mark.parametrize("name", ["", STATE_FOLDER], ids=["root", "state"])
+@pytest.mark.parametrize("name", ["", f"{STATE_FOLDER}.new"], ids=["root", "state"])
 def test_an_undo_removes_a_folder_while_an_apply_makes_it(slow, fast, monkeypatch, name):
     # GIVEN a folder that is there when it is to be made, and gone when it is looked at
     plan, really_make = plan_of(slow, fast / "new"), Path.mkdir
@@ -365,7 +366,7 @@ def test_what_is_no_folder_is_no_fast_root(slow, fast, dangling):
 def test_journal_cut_off_by_a_crash_is_continued(slow, fast):
     plan = plan_of(slow, fast)
     apply_plan(dataclasses.replace(plan, files=plan.files[:10]), COPY)
-    with (fast / STATE_FOLDER / "journal").open("ab") as journal:
+    with (state_folder(fast) / "journal").open("ab") as journal:
         journal.write(b'{"kind": "file", "name": "ha')
 
     assert apply_plan(plan, COPY).copied == COUNT - 10
@@ -375,7 +376,7 @@ def test_journal_cut_off_by_a_crash_is_continued(slow, fast):
 def test_damaged_journal_is_one_sentence(slow, fast):
     plan = plan_of(slow, fast)
     apply_plan(plan, COPY)
-    journal = fast / STATE_FOLDER / "journal"
+    journal = state_folder(fast) / "journal"
     journal.write_bytes(b"garbage\n" + journal.read_bytes())
 
     with pytest.raises(StorageError, match="damaged at line 1"):
