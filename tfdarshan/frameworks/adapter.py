@@ -58,6 +58,10 @@ class Adapter:
         """Stop that, and return entries for the metadata of the session's owner."""
         return {}
 
+    def rank_variables(self) -> dict[str, str]:
+        """Return RANK and WORLD_SIZE of this process, if the framework has been told; else nothing."""
+        return {}
+
     def declared(self, meta: Mapping[str, Any]) -> DeclaredInput | None:
         """Return how the job prepares its training batches; None if the owner's metadata does not say."""
 

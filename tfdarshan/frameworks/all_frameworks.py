@@ -26,6 +26,11 @@ def adapter_of(name: str) -> Adapter:
     return found
 
 
+def rank_variables() -> dict[str, str]:
+    """Return RANK and WORLD_SIZE of this process, as the job has told a framework; else nothing."""
+    return next((told for one in adapters() if (told := one.rank_variables())), {})
+
+
 def declared_input(meta: Mapping[str, Any]) -> DeclaredInput | None:
     """Return how a job prepares its training batches; None if no framework can tell."""
     return next((told for one in adapters() if (told := one.declared(meta)) is not None), None)

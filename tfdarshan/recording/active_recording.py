@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.file_name import shell_word
+from tfdarshan.frameworks.all_frameworks import rank_variables
 from tfdarshan.frameworks.pass_note import SUFFIX as BATCHES
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.package_versions import check_packages
@@ -324,7 +325,8 @@ def start_recording(logdir: Path, options: Options, started_by: str) -> Recordin
     # Arrow, which writes the session, imports this module; once the interpreter is ending that is refused.
     importlib.import_module("concurrent.futures.thread")
     # A session of TensorFlow's own profiler is one process's, whatever its job.
-    identity = None if started_by == "tensorflow" else job_identity(os.environ, options.job)
+    variables = {**rank_variables(), **os.environ}
+    identity = None if started_by == "tensorflow" else job_identity(variables, options.job)
     named = options.job or os.environ.get(JOB_VARIABLE)
     if identity is None and named and started_by != "tensorflow":
         warn(

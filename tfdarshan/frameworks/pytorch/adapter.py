@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from tfdarshan.frameworks.adapter import Adapter, DeclaredInput
@@ -31,6 +33,15 @@ class PyTorch(Adapter):
     def end(self) -> dict[str, Any]:
         """Stop that: what was noted is in the folder."""
         follow_loaders.end()
+        return {}
+
+    def rank_variables(self) -> dict[str, str]:
+        """Return what the process group says, which ranks are in that the job has started itself."""
+        distributed = sys.modules.get("torch.distributed")
+        with suppress(Exception):
+            if distributed is not None and distributed.is_initialized():
+                rank, size = distributed.get_rank(), distributed.get_world_size()
+                return {"RANK": str(rank), "WORLD_SIZE": str(size)}
         return {}
 
     def declared(self, meta: Mapping[str, Any]) -> DeclaredInput | None:

@@ -1,0 +1,27 @@
+"""A job that starts its two ranks itself, as PyTorch's tutorials do, and records the loop of each."""
+
+import os
+import sys
+
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+import tfdarshan
+
+RANKS, STEPS = 2, 6
+
+
+def train(rank, logdir, port):
+    os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"] = "127.0.0.1", port
+    torch.distributed.init_process_group("gloo", rank=rank, world_size=RANKS)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-9)
+    with tfdarshan.profile(logdir):
+        for (batch,) in DataLoader(TensorDataset(torch.ones(STEPS, 1))):
+            model(batch).sum().backward()
+            optimizer.step()
+    torch.distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    torch.multiprocessing.spawn(train, args=sys.argv[1:], nprocs=RANKS)
