@@ -38,6 +38,8 @@ PROGRAMS = [
     "/usr/share/zoneinfo/UTC",
     "/etc/passwd",
     "/home/me/.keras/keras.json",
+    "/home/me/.cache/matplotlib/fontlist-v390.json",
+    "/nfs/me/settings/fontlist-v3.11.0.json",
     "/nfs/me/.config/app/state",
     "/data/.dvc/lock.yaml",
 ]

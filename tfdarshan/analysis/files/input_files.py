@@ -31,11 +31,12 @@ SYSTEM_FOLDERS = (
 PROGRAM_SUFFIXES = (".py", ".pyc", ".so", "/pyvenv.cfg")
 # Folders of modules, wherever an interpreter or an environment is, and interpreters.
 MODULE_FOLDERS = r"/(site|dist)-packages(/|$)|/__pycache__(/|$)|/lib(64)?/(python|pypy)\d[\d.]*t?(/|$)"
-# Settings of programs, such as ~/.keras/keras.json.
-SETTINGS = r"/\.config/|/\.[^/]+/[^/]+\.(json|ya?ml|toml|ini|cfg|conf)$"
+# Settings of programs, such as ~/.keras/keras.json, and the list of fonts that Matplotlib reads when Keras
+# imports it.
+SETTINGS = r"/\.config/|/\.[^/]+/[^/]+\.(json|ya?ml|toml|ini|cfg|conf)$|/fontlist-v[^/]+\.json$"
 PROGRAM_NAMES = rf"{MODULE_FOLDERS}|/bin/(python|pypy)[\d.]*t?$|\.so\.[\d.]+$|{SETTINGS}"
 # What such names have in them.
-LIKELY_PARTS = ("-packages", "/__pycache__", "/python", "/pypy", ".so.", "/.")
+LIKELY_PARTS = ("-packages", "/__pycache__", "/python", "/pypy", ".so.", "/.", "/fontlist-v")
 
 
 def input_files(files: FileTable, data_folder: str | None = None) -> Array:
