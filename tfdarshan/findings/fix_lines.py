@@ -410,8 +410,10 @@ def keep_decoded(measures: Measures, limit: str = "", *, fits: bool = True, agai
             "Keep decoded samples in memory from the first epoch on, or store samples as training needs "
             f"them. {why}"
         )
-    decoder = decoding_stage(measures) or DECODES
     pipeline = input_pipeline(measures)
+    # Readers of text decode what they read.
+    made = DECODES if pipeline is None else pipeline.stages[0]
+    decoder = decoding_stage(measures) or reader_of(measures) or made
     drawing = None if pipeline is None else draws(pipeline, decoder)
     if drawing is not None:
         return apart(what, "decode", drawing)

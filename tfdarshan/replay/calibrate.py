@@ -168,12 +168,12 @@ def _with_processors(facts: JobFacts, drawn: Drawn, model: JobModel) -> JobModel
     other_s = np.maximum(took_s - each * on_tasks_s, 0.0)
     tasks, weight = facts.tasks, facts.batches.weight[facts.batch]
     # A read that memory serves waits for nothing: it is work.
-    on_reads_s = np.minimum(other_s, float(weight @ (tasks.call_s[READ] - tasks.stored_s)))
+    on_reads_s = np.minimum(other_s, float((weight * (tasks.call_s[READ] - tasks.stored_s)).sum()))
     return model.but(
         processors=left,
         processors_each=each,
         other_work_s=other_s - on_reads_s,
-        read_work_s=on_reads_s / max(float(weight @ tasks.calls[READ]), 1.0),
+        read_work_s=on_reads_s / max(float((weight * tasks.calls[READ]).sum()), 1.0),
         loop_s=_loop_s(facts, drawn, other_s),
     )
 

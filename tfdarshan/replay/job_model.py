@@ -150,7 +150,7 @@ class JobModel:
         """
         tasks = self.weight[self.batch]
         on_tasks: Array = tasks @ (self.work_s + self.behind_s)
-        on_reads: Array = self.read_work_s * float(tasks @ self.calls[READ])
+        on_reads: Array = self.read_work_s * float((tasks * self.calls[READ]).sum())
         all_s = (self.other_work_s + on_reads + on_tasks * self.processors_each) / self.processors
         return np.maximum(all_s, self.loop_s)
 

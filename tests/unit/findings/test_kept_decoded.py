@@ -41,6 +41,15 @@ def test_what_fits_is_kept_if_the_processors_have_no_more_to_give(tmp_path):
     assert one.gain.wait_s == pytest.approx(0.75 * 0.020, rel=0.1)
 
 
+def test_what_a_reader_of_text_decodes_is_kept(tmp_path):
+    # GIVEN lines of text that no map works on, and processors that are busy
+    one = found_in(maps_job(tmp_path, {"name": "TextLineDataset", "random": False, **SMALL}, BATCH))
+
+    # THEN
+    assert one.fix.line.endswith(".cache()")
+    assert one.fix.instead_of in one.fix.line
+
+
 def test_a_cache_that_spares_decoding_is_a_fix_of_decoding_first(tmp_path):
     # GIVEN files that are read again from the page cache, for a tenth of what decoding takes
     found = diagnose(maps_job(tmp_path, PATHS, BOTH | SAME | SMALL, BATCH))
@@ -100,7 +109,8 @@ def test_what_draws_random_numbers_is_not_kept(tmp_path, cpu_s):
 
     assert one.what.endswith(" map(load) draws random numbers, so its samples differ from epoch to epoch.")
     assert one.edits == ((DecodeCalls(),) if cpu_s == ONE_S else ())
-    assert ("decode in a separate map, and put cache() behind that map." in one.fix.what) == (cpu_s == BUSY_S)
+    said = "decode in a map before it, and put cache() between the two maps."
+    assert (said in one.fix.what) == (cpu_s == BUSY_S)
 
 
 def test_a_map_that_works_behind_the_cache_may_be_what_takes_the_time(tmp_path):
@@ -143,9 +153,9 @@ def test_only_what_is_read_is_kept_of_a_map_that_reads_and_draws(tmp_path):
     other = measure(maps_job(tmp_path / "same", PATHS, BOTH | SAME, BATCH))
 
     # THEN no line puts a cache behind it
-    said = "map(load) draws random numbers, and a cache() behind it would repeat them in each epoch:"
+    said = "map(load) also draws random numbers, which cache() after it would repeat in each epoch:"
     kept = keep_in_memory(drawing)
-    assert kept.what.endswith(f" {said} read in a separate map, and put cache() between the two maps.")
+    assert kept.what.endswith(f" {said} read in a map before it, and put cache() between the two maps.")
     assert kept.line == ""
     assert keep_in_memory(other).line == "dataset = dataset.map(load).cache()"
 
