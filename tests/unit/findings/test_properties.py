@@ -70,7 +70,8 @@ def test_costs_gains_and_words_of_any_session(tmp_path_factory, calls, steps, wa
     # ... and all of it in words
     assert found.verdict.sentence.endswith(".")
     text = findings_text(found)
-    assert all(len(line) <= WIDTH or line.lstrip().startswith(("+", "-", "/", "`")) for line in text.splitlines())
+    unfolded = ("+", "-", "/", "`")
+    assert all(len(line) <= WIDTH or line.lstrip().startswith(unfolded) for line in text.splitlines())
     assert "nan" not in text.lower().replace("domi", "")
     # ... and what-if has an answer, too
     if measures.group("read").calls and measures.job is not None:
