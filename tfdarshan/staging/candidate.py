@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,8 @@ PROGRAMS = "programs, settings, libraries, system folders (--slow DIR looks at w
 
 DATABASES = "SQLite databases that the job opens for writing: copy them yourself"
 JOURNALS = ("-journal", "-wal")
+# The stager's folder is in the root of the copies, or beside it, with the root's name.
+STATE_PATH = re.compile(rf"(.*){re.escape('/' + STATE_FOLDER)}(?:-([^/]+))?/")
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,10 @@ def find_candidates(
 
 def _copies(paths: Any) -> Array:
     """Return which files lie below a folder whose journal was read, as `run --staged` does."""
-    own = paths.filter(pc.match_substring(paths, f"/{STATE_FOLDER}/")).to_pylist()
-    roots = {path[: path.index(f"/{STATE_FOLDER}/") + 1] for path in own}
+    own = paths.filter(pc.match_substring(paths, f"/{STATE_FOLDER}")).to_pylist()
+    roots = {
+        f"{found[1]}/{found[2] or ''}".rstrip("/") + "/" for path in own if (found := STATE_PATH.match(path))
+    }
     return _starts(paths, tuple(sorted(roots))) if roots else np.zeros(len(paths), bool)
 
 

@@ -48,9 +48,10 @@ def test_slow_opens_are_to_be_gained_though_memory_has_the_bytes(tmp_path):
     assert float(quick.saved_s.sum()) * 3 == pytest.approx(FILES * 5 / 1e3, rel=0.1)
 
 
-def test_copies_that_a_staged_run_read_are_not_to_be_copied_again(tmp_path):
+@pytest.mark.parametrize("journal", ["/data/.tfdarshan-stage/journal", "/.tfdarshan-stage-data/journal"])
+def test_copies_that_a_staged_run_read_are_not_to_be_copied_again(tmp_path, journal):
     # GIVEN a session that has read the stager's journal, as `run --staged` does before the program begins
-    files, journal = 10, "/data/.tfdarshan-stage/journal"
+    files = 10
     found = [candidates(job(tmp_path / name, open_ms=10.0, files=files, more=more))
              for name, more in (("plain", ["/other"]), ("staged", [journal]))]  # fmt: skip
 
