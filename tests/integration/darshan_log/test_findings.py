@@ -62,7 +62,7 @@ def test_a_program_that_is_no_python_is_told_no_python(name, python, tmp_path, c
 
     # THEN nothing tells to change Python's lines, or to record what cannot be recorded
     for text in texts:
-        assert ("To find out, record the job with `tfdarshan run`." in text) == python
+        assert ("For a verdict, record the job with `tfdarshan run`." in text) == python
         assert "tfdarshan.step()" not in text
     code = re.search(r"sync_behind|open\(path", texts[1])
     assert (code is not None) == python
