@@ -18,7 +18,13 @@ from tfdarshan.analysis.steps.read_bursts import ReadBursts
 from tfdarshan.replay.job_facts import JobFacts
 from tfdarshan.replay.job_model import OPEN, READ, TINY_S, JobModel
 from tfdarshan.replay.known_storage import with_known_storage
-from tfdarshan.replay.prior_model import all_processors, behind_share, prior_model, works_behind
+from tfdarshan.replay.prior_model import (
+    all_processors,
+    behind_share,
+    prepares_batches,
+    prior_model,
+    works_behind,
+)
 from tfdarshan.replay.priors import SETTING, Drawn, draw
 from tfdarshan.replay.simulate import SimulatedRun, lost_to_crowding, simulate
 from tfdarshan.replay.thinned_facts import thinned
@@ -258,7 +264,10 @@ def _least_work(facts: JobFacts, drawn: Drawn, model: JobModel, shape_s: Array) 
     machine, batches, tasks = facts.processors, facts.batches, facts.tasks
     if not batches.known or machine.cpu_s is None:
         return 0.0
-    weight, waited_s = batches.weight[facts.batch], float(batches.weight @ batches.wait_s)
+    weight = batches.weight[facts.batch]
+    # Before an epoch's first call readers start.
+    starts_s = float(np.nan_to_num(facts.pipeline.late_s).sum())
+    waited_s = max(float(batches.weight @ batches.wait_s) - starts_s, 0.0)
     calls, size = float(weight @ tasks.calls.sum(0)), float(weight @ tasks.size)
     in_calls_s = calls * drawn["fast_call_s"] + size / drawn["fast_bytes_per_s"]
     called_s = float(weight @ tasks.call_s.sum(0))
@@ -287,13 +296,24 @@ def _least_processor_time(facts: JobFacts, drawn: Drawn) -> tuple[Array, Array]:
 def _most_processor_time(facts: JobFacts, shape_s: Array) -> float:
     """Return the work, in times of its shape, that takes all processor time of the session.
 
-    A processor's time lasts as much longer as others leave less of all processors.
+    It takes no longer than the workers do, if that is known. A processor's time lasts as much longer as
+    others leave less of all processors.
     """
-    machine = facts.processors
-    if machine.cpu_s is None or machine.cpus is None:
+    machine, weight = facts.processors, facts.batches.weight[facts.batch]
+    most_s = _most_prepared_s(facts)
+    if machine.cpu_s is not None and machine.cpus is not None:
+        left = max(1 - (machine.others or 0.0) / machine.cpus, SETTING["reproduces"])
+        most_s = min(most_s, machine.cpu_s / left)
+    return most_s / float(weight @ shape_s)
+
+
+def _most_prepared_s(facts: JobFacts) -> float:
+    """Return how long workers that prepare whole batches do so outside of calls; infinite if unknown."""
+    if facts.pipeline.prepared_s is None or not prepares_batches(facts):
         return np.inf
-    left = max(1 - (machine.others or 0.0) / machine.cpus, SETTING["reproduces"])
-    return machine.cpu_s / left / float(facts.batches.weight[facts.batch] @ shape_s)
+    weight = facts.batches.weight
+    called_s = float(weight[facts.batch] @ facts.tasks.call_s.sum(0))
+    return max(facts.pipeline.prepared_s * float(weight.sum()) - called_s, 0.0)
 
 
 def solved(

@@ -125,7 +125,7 @@ class CacheInMemory:
         work_s = (model.work_s + model.behind_s) * model.processors_each * self.decoded
         of_task_s = model.limit_s + model.storage_s + work_s
         # A rank, or a session that begins late, takes a part of the data set in its first epoch.
-        taken = model.weight[model.epoch == 0].sum() / model.weight.sum()
+        taken = model.weight[model.epoch == model.epoch[0]].sum() / model.weight.sum()
         loading_s = (
             (model.weight[model.batch] * first) @ of_task_s * max(1.0, (self.all_input or 0.0) / taken)
         )

@@ -91,6 +91,7 @@ class PipelineFacts:
         in_order: Whether samples stay in the order of their reads, whichever of these ends first.
         order_kept: Whether they still do if a fix lets more calls run at a time.
         late_s: How long after its first request each epoch's first call came; NaN: before it.
+        prepared_s: How long one reader that prepares whole batches takes for one, mean; None if unknown.
     """
 
     readers: float
@@ -112,6 +113,7 @@ class PipelineFacts:
     in_order: bool
     order_kept: bool
     late_s: Array
+    prepared_s: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

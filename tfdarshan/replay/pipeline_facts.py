@@ -79,6 +79,7 @@ def pipeline_facts(
         beside=_share(lasted_s, outside) if loop.known else 0.0,
         overlap=_overlap(loop, placed.epoch, calls.start_s, lasted_s, outside) if loop.known else 0.0,
         goes_on=loop.known and _goes_on(loop, calls.start_s, calls.end_s),
+        prepared_s=None if recorded.fetches is None else recorded.fetches.by_workers_s,
     )
 
 

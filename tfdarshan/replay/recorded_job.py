@@ -15,6 +15,7 @@ from tfdarshan.analysis.files.input_files import input_files
 from tfdarshan.analysis.measured_session import MeasuredSession
 from tfdarshan.analysis.steps.input_look import InputFacts, look_at_input
 from tfdarshan.analysis.steps.input_pipeline import InputPipeline
+from tfdarshan.analysis.steps.loader_fetches import LoaderFetches, loader_fetches
 from tfdarshan.analysis.steps.step_windows import StepWindows
 from tfdarshan.analysis.steps.unsaid_waits import with_waits
 from tfdarshan.replay.fault_calls import FaultCalls
@@ -33,6 +34,7 @@ class RecordedJob:
         windows: The steps, None without any.
         pipeline: What reads the input.
         facts: What a look at all calls in order says.
+        fetches: When a loader's batches were put together, None if that is not known.
         faults: What the page faults among the calls stand for; None without any.
     """
 
@@ -43,6 +45,7 @@ class RecordedJob:
     windows: StepWindows | None
     pipeline: InputPipeline
     facts: InputFacts
+    fetches: LoaderFetches | None
     faults: FaultCalls | None = None
 
     @cached_property
@@ -77,6 +80,7 @@ def recorded_job(measured: MeasuredSession, calls: Segments) -> RecordedJob:
         measured.windows,
         measured.figures.pipeline,
         measured.facts,
+        loader_fetches(measured.session.processes),
     )
 
 
@@ -92,8 +96,8 @@ def job_with_faults(measured: MeasuredSession, faults: FaultCalls) -> RecordedJo
     if windows is not None and windows.wait_end_ns is None:
         windows = with_waits(windows, calls, is_input, measured.is_loop)
     pipeline, facts = look_at_input(calls.blocks, files, is_input, windows, measured.is_loop)
-    by_loop = _by_loop(measured, calls)
-    return RecordedJob(files, is_input, calls, by_loop, windows, pipeline, facts, faults)
+    by_loop, fetches = _by_loop(measured, calls), loader_fetches(measured.session.processes)
+    return RecordedJob(files, is_input, calls, by_loop, windows, pipeline, facts, fetches, faults)
 
 
 def _by_loop(measured: MeasuredSession, calls: Segments) -> Array:

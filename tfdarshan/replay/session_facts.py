@@ -26,7 +26,7 @@ from tfdarshan.replay.pipeline_facts import (
     shuffled_tasks,
 )
 from tfdarshan.replay.priors import SETTING
-from tfdarshan.replay.read_tasks import InputCalls, read_tasks
+from tfdarshan.replay.read_tasks import InputCalls, ReadTasks, read_tasks
 from tfdarshan.replay.recorded_job import RecordedJob, job_with_faults, recorded_job
 from tfdarshan.replay.storage_facts import storage_facts
 from tfdarshan.replay.task_batches import batches_of
@@ -82,9 +82,11 @@ def job_facts(recorded: RecordedJob, meta: dict[str, Any]) -> JobFacts:
     validating = is_input & between[recorded.calls.file]
     after = (validating | recorded.is_loop & recorded.is_output) & (start_s >= loop.stop_s[-1])
     loop = dataclasses.replace(loop, last_s=float(end_s[after].max(initial=0.0)))
-    reading = is_input & ~validating & (start_s >= loop.ask_s[0] - TINY_S) & (start_s < loop.stop_s[-1])
+    reading = is_input & ~validating & ~_starts_workers(recorded)
+    reading &= (start_s >= loop.ask_s[0] - TINY_S) & (start_s < loop.stop_s[-1])
     calls = _input_calls(recorded, reading)
     tasks = read_tasks(calls, recorded.files.rows["size_bytes"].to_numpy(), len(loop.ask_s))
+    tasks = _with_epochs(tasks, calls, recorded)
     if recorded.faults is not None:
         tasks = recorded.faults.as_many(tasks)
     noted = noted_pipeline(meta, recorded.windows)
@@ -104,6 +106,22 @@ def job_facts(recorded: RecordedJob, meta: dict[str, Any]) -> JobFacts:
         validation_readers=_at_a_time(start_s[validating], end_s[validating]),
         hidden=may_hide(meta, recorded.windows),
     )
+
+
+def _starts_workers(recorded: RecordedJob) -> Array:
+    """Return which calls are part of starting a loader's workers, bool."""
+    fetches, calls = recorded.fetches, recorded.calls
+    return np.zeros(len(calls), bool) if fetches is None else fetches.starts(calls)
+
+
+def _with_epochs(tasks: ReadTasks, calls: InputCalls, recorded: RecordedJob) -> ReadTasks:
+    """Return the tasks with the epochs that a loader's batches tell, else those of their reads."""
+    if recorded.fetches is None or not len(tasks):
+        return tasks
+    numbers = np.array([thread.tid for thread in recorded.calls.threads])
+    thread = numbers[calls.thread[np.searchsorted(calls.start_s, tasks.begin_s)]]
+    epoch = recorded.fetches.epochs(thread, np.round(1e9 * tasks.begin_s))
+    return tasks if epoch is None else dataclasses.replace(tasks, epoch=epoch)
 
 
 def _at_a_time(start_s: Array, end_s: Array) -> float:

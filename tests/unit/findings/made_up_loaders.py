@@ -16,7 +16,18 @@ LOOK = {
 
 
 def loader_job(
-    folder, *, start_ms=0, fetch_ms=(10, 10), back_ms=1, epochs=3, pairs=6, compute_ms=5, older=False, **look
+    folder,
+    *,
+    start_ms=0,
+    fetch_ms=(10, 10),
+    back_ms=1,
+    epochs=3,
+    pairs=6,
+    compute_ms=5,
+    older=False,
+    opens_ms=None,
+    one_file=False,
+    **look,
 ):
     """Write a job of two workers, each of which puts every second batch together.
 
@@ -31,9 +42,13 @@ def loader_job(
         pairs: Batches of each worker in an epoch.
         compute_ms: What the loop computes with a batch.
         older: Whether the workers are older than the session, so that they note no times.
+        opens_ms: When the first worker opens a file before its first batch; None: it does not.
+        one_file: Whether all read the same bytes of one file.
         **look: What else the loader looks like.
     """
     calls, steps, rows, now = [], [], [], 0.0
+    if opens_ms is not None:
+        calls.append((opens_ms, opens_ms + 1, WORKER, "open", 0, 0, 0))
     for epoch in range(epochs):
         starts, now = now, now + start_ms
         for batch in range(2 * pairs):
@@ -42,7 +57,7 @@ def loader_job(
                 pair = now
             done = pair + fetch_ms[worker]
             came = max(asked, done) + back_ms
-            calls.append((pair, done, WORKER + worker, "pread", batch, 1_000_000, 0))
+            calls.append((pair, done, WORKER + worker, "pread", 0 if one_file else batch, 1_000_000, 0))
             fetched = (-1 / MS, -1 / MS) if older else (pair, done)
             rows.append((0, epoch + 1, batch, 100, asked, came, worker, WORKER + worker, *fetched))
             began = starts if not batch else asked

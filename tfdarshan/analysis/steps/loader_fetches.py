@@ -1,0 +1,84 @@
+"""When each batch of the training loader was put together, and by which thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.calls.segments import Segments
+from tfdarshan.analysis.steps.loader_waits import training_loader
+from tfdarshan.sessions.process_data import ProcessData
+
+COLUMNS = ("loader", "epoch", "worker", "fetch_tid", "fetch_start_ns", "fetch_end_ns")
+
+
+@dataclass(frozen=True)
+class LoaderFetches:
+    """The batches of which that is known, in order of when it began; one entry per batch.
+
+    Attributes:
+        epoch: The pass over the data that it is of, from 1 on.
+        worker: Who put it together, -1: the training loop's own thread.
+        thread: The thread's number, as the kernel has it.
+        begun_ns: When that began, in ns since the session did.
+        done_ns: When it ended.
+    """
+
+    epoch: Array
+    worker: Array
+    thread: Array
+    begun_ns: Array
+    done_ns: Array
+
+    @property
+    def by_workers_s(self) -> float | None:
+        """How long a worker takes for a batch, mean in seconds; None without any."""
+        mine = self.worker >= 0
+        return float((self.done_ns - self.begun_ns)[mine].mean()) / 1e9 if mine.any() else None
+
+    def starts(self, calls: Segments) -> Array:
+        """Return which calls a worker made before it began its first batch, bool: they are part of its start.
+
+        A program that is started again imports the job's modules, and opens the files that these open.
+        """
+        mine = self.worker >= 0
+        thread, first = np.unique(self.thread[mine], return_index=True)
+        begun = dict(zip(thread.tolist(), self.begun_ns[mine][first].tolist(), strict=True))
+        begins = np.array([begun.get(thread.tid, 0) for thread in calls.threads] or [0])
+        return calls.start_ns < begins[calls.thread]
+
+    def epochs(self, thread: Array, at_ns: Array) -> Array | None:
+        """Return the epoch that each of some moments is of, from 0 on; None if a thread made no batch.
+
+        Args:
+            thread: The number of the thread whose moment it is.
+            at_ns: When, ascending.
+        """
+        if not np.isin(thread, self.thread).all():
+            return None
+        epoch = np.zeros(len(at_ns), int)
+        for one in np.unique(thread).tolist():
+            mine, chosen = self.thread == one, thread == one
+            place = np.searchsorted(self.begun_ns[mine], at_ns[chosen], side="right") - 1
+            epoch[chosen] = self.epoch[mine][np.maximum(place, 0)]
+        return np.unique(np.maximum.accumulate(epoch), return_inverse=True)[1]
+
+
+def loader_fetches(processes: Sequence[ProcessData]) -> LoaderFetches | None:
+    """Return them of the owner's training loader; None if nothing is known of any.
+
+    Raises:
+        SessionDataError: A table is damaged or missing.
+    """
+    owner = processes[0]
+    training = training_loader(owner.meta)
+    if training is None or "batches" not in owner.meta["tables"]:
+        return None
+    table = owner.table("batches", COLUMNS)
+    loader, epoch, worker, thread, begun, done = (table[name].to_numpy() for name in COLUMNS)
+    mine = np.flatnonzero((loader == training[0]) & (epoch > 0) & (begun >= 0) & (done >= 0))
+    mine = mine[np.argsort(begun[mine], kind="stable")]
+    return LoaderFetches(*(one[mine] for one in (epoch, worker, thread, begun, done))) if len(mine) else None
