@@ -25,7 +25,7 @@ struct pass {
 };
 
 static PyTypeObject *pass_type;
-static PyObject *method_type, *copy_function, *on_pass, *on_wait, *worker_module;
+static PyObject *method_type, *copy_function, *on_pass, *on_first, *on_wait, *worker_module;
 static PyObject *pass_name, *sampler_name, *queue_name, *size_name, *tasks_name, *worker_name, *id_name,
     *turn_name;
 static int32_t fetchers;
@@ -160,6 +160,21 @@ static void end_wait(PyObject *ending, const struct tfd_batch_times *times)
     Py_XDECREF(ending);
 }
 
+/* Calls on_first(pass, batch) with the first batch of a pass. */
+static void tell_first(const struct pass *pass, PyObject *batch)
+{
+    PyObject *tells = on_first;
+    if (!tells || !batch || pass->batches)
+        return;
+    /* Another thread may end the session meanwhile. */
+    Py_INCREF(tells);
+    PyObject *told = PyObject_CallFunction(tells, "iO", (int)pass->number, batch);
+    Py_DECREF(tells);
+    if (!told)
+        forget_error();
+    Py_XDECREF(told);
+}
+
 static enum tfd_batch_outcome outcome_of(PyObject *result)
 {
     if (result)
@@ -269,6 +284,7 @@ static PyObject *timed_next(struct hook *hook, PyObject *args, PyObject *keyword
     requesting--;
     times.worker = delivering_worker;
     tfd_batch_log_add(TFD_BATCH_REQUEST, outcome_of(batch), times);
+    tell_first(pass, batch);
     pass->batches += batch != NULL;
     Py_DECREF(pass);
     return batch;
@@ -497,6 +513,14 @@ static PyObject *set_waits(PyObject *module, PyObject *begins)
     Py_RETURN_NONE;
 }
 
+/* set_first(tell): called with the number of each pass, and with its first batch. */
+static PyObject *set_first(PyObject *module, PyObject *tells)
+{
+    (void)module;
+    keep(&on_first, tells);
+    Py_RETURN_NONE;
+}
+
 /* note_exposed(begin_ns, exposed_ns): how long the GPU was idle in the wait that began then. */
 static PyObject *note_exposed(PyObject *module, PyObject *args)
 {
@@ -516,6 +540,7 @@ static PyObject *end(PyObject *module, PyObject *unused)
     (void)module, (void)unused;
     tfd_batch_log_end();
     keep(&on_pass, NULL);
+    keep(&on_first, NULL);
     keep(&on_wait, NULL);
     Py_RETURN_NONE;
 }
@@ -581,6 +606,7 @@ static PyMethodDef functions[] = {
     {"ahead", ahead, METH_NOARGS, NULL},
     {"now", now, METH_NOARGS, NULL},
     {"set_workers", set_workers, METH_O, NULL},
+    {"set_first", set_first, METH_O, NULL},
     {"set_waits", set_waits, METH_O, NULL},
     {"note_exposed", note_exposed, METH_VARARGS, NULL},
     {"end", end, METH_NOARGS, NULL},

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
-from tfdarshan.analysis.steps.loader_waits import LoaderWaits
+from tfdarshan.analysis.steps.loader_waits import LoaderWaits, training_loader
 from tfdarshan.findings.about import About
 from tfdarshan.findings.finding import Evidence, Finding
 from tfdarshan.findings.fix_lines import words_of
 from tfdarshan.findings.measures import Measures
 from tfdarshan.replay.loader_edits import SmallerBatches
 from tfdarshan.replay.priors import SETTING
-from tfdarshan.units import human_seconds, percent
+from tfdarshan.units import human_bytes, human_seconds, percent
 
 NAME = "batch_transport"
 ABOUT = About(
@@ -23,12 +23,12 @@ ABOUT = About(
     says="62 % of the input wait is moving batches from workers to the loop",
     seen=("short fetches and long waits in the table of batches", "`session.batches`"),
     fixes={"PyTorch": "hand over `uint8`, one tensor a batch, and convert in the loop"},
-    estimate="The replay has batches of a quarter of the bytes, as `uint8` has of `float32`. What a "
+    estimate="The replay has batches of as many bytes as `uint8` in place of floats gives. What a "
     "small batch takes as well is left.",
     ignore="batches already have small types",
     fix="smaller batches",
 )
-# What is left of float32 as uint8.
+# What is left of float32 as uint8, if nothing says what batches are made of.
 LEFT = 1 / 4
 
 
@@ -42,6 +42,11 @@ def find(measures: Measures) -> Finding | None:
     if back_s <= float(waits.fetch_s.sum()):
         return None
     each_s = back_s / len(waits)
+    loader = training_loader(measures.session.meta[0])
+    each_bytes, small_bytes = (
+        0 if loader is None else int(loader[1].get(name, 0)) for name in ("batch_bytes", "small_bytes")
+    )
+    left = small_bytes / each_bytes if each_bytes else LEFT
     # A batch that comes sooner is made no sooner, unless a worker had nothing to do.
     spared_s = np.minimum(ways_s, waits.back_idle_s)
     return Finding(
@@ -53,9 +58,10 @@ def find(measures: Measures) -> Finding | None:
             Evidence("moving a batch", human_seconds(each_s), each_s),
             Evidence("of all waits", percent(back_s, wait_s), back_s / wait_s),
             Evidence("preparing a batch", human_seconds(float(waits.work_s.mean()))),
+            *([Evidence("size of a batch", human_bytes(each_bytes), each_bytes)] if each_bytes else []),
         ),
         fix=words.less_transport(),
-        edits=(SmallerBatches(LEFT, float(spared_s.sum()), int(np.count_nonzero(spared_s))),),
+        edits=(SmallerBatches(left, float(spared_s.sum()), int(np.count_nonzero(spared_s)), each_bytes),),
     )
 
 

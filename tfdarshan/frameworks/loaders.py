@@ -13,6 +13,8 @@ from tfdarshan.frameworks.batch_rows import CAME, REQUEST, START, ProcessRows
 from tfdarshan.native.spool_reader import Array
 
 NO_EPOCH, NO_WORKER = -1, -1
+# Of a loader's batches, as `pass_note.batch_note` has them.
+SIZES = ("batch_bytes", "small_bytes")
 # What a loader looks like, and the number of its data set.
 DataSet = tuple[str, int]
 
@@ -48,6 +50,10 @@ class Loaders:
             self.of_pass[number] = place
             self.epoch_of_pass[number] = taken[place]
             self.workers_of_pass[number] = list(note.get("workers") or [])
+        for note in process.notes:
+            if note.get("batch_of") in self.of_pass:
+                loader = self.found[self.of_pass[note["batch_of"]]]
+                loader.update({name: note.get(name, 0) for name in SIZES})
 
     def number_epochs(self, rows: Array) -> None:
         """Number passes by those that are epochs: who builds a model by one batch, or looks, begins others.

@@ -1,4 +1,4 @@
-"""What is noted when a pass over a loader begins, as `loaders.Loaders` reads it."""
+"""What is noted when a pass over a loader begins, and of its first batch, as `loaders.Loaders` reads it."""
 
 from __future__ import annotations
 
@@ -21,3 +21,14 @@ def pass_note(
         data_set: The number of its data set, 0 if that is unknown.
     """
     return {"pass": number, "loader": dict(looks), "workers": list(workers), "data_set": data_set}
+
+
+def batch_note(number: int, whole_bytes: int, small_bytes: int) -> dict[str, Any]:
+    """Return what is to be noted of the first batch of a pass.
+
+    Args:
+        number: The pass's number within the process.
+        whole_bytes: The batch's bytes.
+        small_bytes: What it would have with integers of one byte for floats.
+    """
+    return {"batch_of": number, "batch_bytes": whole_bytes, "small_bytes": small_bytes}

@@ -73,15 +73,19 @@ class SmallerBatches:
         left: The share of the bytes that is left.
         ways_s: How long the loop waited, for all batches together, while one was on its way.
         count: How many of them it waited for.
+        each_bytes: How many bytes a batch has; 0 if that is unknown.
     """
 
     left: float
     ways_s: float
     count: int
+    each_bytes: int = 0
 
     def __call__(self, job: ModelledJob) -> ModelledJob:
         """Return the job with them: what a way takes without any bytes is not spared."""
         by_bytes_s = np.maximum(self.ways_s - self.count * job.drawn["handed_s"], 0.0)
+        if self.each_bytes:
+            by_bytes_s = np.minimum(by_bytes_s, self.count * self.each_bytes * job.drawn["handed_s_per_byte"])
         return Sooner((1 - self.left) * by_bytes_s)(job)
 
 

@@ -223,6 +223,14 @@ PRIORS = (
         TRIALS,
     ),
     _ratio("memory_call_s", "s", 4e-7, 2e-6, "how long a read takes that memory serves", TRIALS),
+    _ratio(
+        "handed_s_per_byte",
+        "s/B",
+        1.5e-10,
+        8e-9,
+        "how long each byte of a batch takes from one process to another, more than that",
+        TRIALS,
+    ),
 )
 
 SETTINGS = (

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tfdarshan
-from tests.integration.pytorch.kinds import EPOCHS, FILES, KINDS
+from tests.integration.pytorch.kinds import BATCH, EPOCHS, FILE_BYTES, FILES, KINDS
 
 pytestmark = pytest.mark.torch
 ROOT = Path(__file__).parents[3]
@@ -79,6 +79,16 @@ def test_each_batch_and_each_read_is_tied_to_a_fetch(ran, kind):
         place = np.searchsorted(mine["fetch_start_ns"], made["start_ns"], side="right") - 1
         assert (place >= 0).all()
         assert (made["end_ns"].to_numpy() <= mine["fetch_end_ns"].to_numpy()[place]).all()
+
+
+@pytest.mark.parametrize("kind", ["no_workers", "workers", "spawned"])
+def test_a_loader_says_of_what_size_its_batches_are(ran, kind):
+    # GIVEN
+    (found,) = tfdarshan.open_session(ran[kind]["session"]).meta[0]["loaders"]["found"]
+
+    # THEN
+    assert found["batch_bytes"] == BATCH * FILE_BYTES
+    assert found["small_bytes"] == BATCH * FILE_BYTES
 
 
 def test_training_and_validation_are_told_apart(ran):

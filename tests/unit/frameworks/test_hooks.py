@@ -116,6 +116,23 @@ def test_waits_are_measured_beside_the_clock_and_keep_their_errors(noted):
     assert waits["exposed_ns"].tolist() == [7, -1, 7]
 
 
+def test_the_first_batch_of_each_pass_is_told_of_and_errors_are_forgotten(noted):
+    # GIVEN what is told of the first batch, and fails
+    told = []
+
+    def tell(number, batch):
+        told.append((number, batch))
+        raise OSError("of ours")
+
+    _batches.set_first(tell)
+
+    # WHEN
+    assert [list(Loader("a", "b")), list(Loader()), list(Loader("c"))] == [["a", "b"], [], ["c"]]
+
+    # THEN
+    assert told == [(1, "a"), (3, "c")]
+
+
 def test_ctrl_c_while_a_wait_is_measured_is_the_jobs(noted):
     # GIVEN
     def begin():

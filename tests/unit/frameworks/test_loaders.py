@@ -1,6 +1,7 @@
 """Which passes are over one loader, where several loaders look alike."""
 
 from tests.unit.frameworks.noted_rows import MS, PID, Job
+from tfdarshan.frameworks.pass_note import batch_note
 from tfdarshan.frameworks.step_rows import step_rows
 
 
@@ -57,6 +58,19 @@ def test_data_sets_that_are_made_anew_for_each_epoch_are_one_loaders():
     passes, waits = looked_at(job)
     assert passes == [(0, 1), (1, 1), (0, 2), (1, 2), (0, 3), (1, 3)]
     assert waits == [10] * 6
+
+
+def test_a_loader_says_of_what_size_its_batches_are():
+    # GIVEN
+    job = Job()
+    first, second = job.loader("Images", data_set=1), job.loader("Texts", data_set=2)
+    job.notes.append(batch_note(second, 4000, 1000))
+    take(job, first, 1)
+    take(job, second, 1)
+
+    # THEN
+    assert [one.get("batch_bytes") for one in job.loaders.found] == [None, 4000]
+    assert job.loaders.found[1]["small_bytes"] == 1000
 
 
 def test_a_look_at_batches_that_come_in_other_threads_is_no_epoch():

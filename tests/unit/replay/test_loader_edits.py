@@ -42,6 +42,16 @@ def test_a_quarter_of_the_bytes_spares_no_more_than_they_take(job):
     assert np.median(spared_s / wanted_s) == pytest.approx(1.0, rel=0.05)
 
 
+def test_small_batches_hardly_come_sooner_with_fewer_bytes(job):
+    # GIVEN the same of 25 kB, which take long for other reasons
+    spared_s = job.run.total_s - edited(job, SmallerBatches(0.25, 0.5, 36, 25_000)).run.total_s
+
+    # THEN no more is spared than these bytes take
+    most_s = 0.75 * 36 * 25_000 * job.drawn["handed_s_per_byte"]
+    assert (spared_s <= most_s + 1e-3).all()
+    assert most_s.max() < 0.01
+
+
 def test_workers_that_live_on_are_started_once(tmp_path):
     # GIVEN three epochs that each begin with starting workers for 300 ms
     job = calibrated(facts_of(loader_job(tmp_path, start_ms=300)))
@@ -75,6 +85,35 @@ def test_workers_that_live_on_are_started_for_the_first_epoch_alone(tmp_path):
 
     # THEN
     assert np.median(longer_s) == pytest.approx(0.6, rel=0.1)
+
+
+def test_what_a_worker_opens_before_its_first_batch_is_part_of_its_start(tmp_path):
+    # GIVEN a worker that opens a file as it imports the job's modules, and begins its first batch later
+    facts = facts_of(loader_job(tmp_path, start_ms=300, opens_ms=50))
+
+    # THEN
+    assert facts.pipeline.late_s[0] == pytest.approx(0.3, rel=0.01)
+
+
+def test_batches_tell_epochs_where_all_samples_are_of_one_file(tmp_path):
+    # GIVEN batches that each read the same bytes, as crops of one picture do
+    facts = facts_of(loader_job(tmp_path, start_ms=300, one_file=True))
+
+    # THEN
+    assert np.unique(facts.tasks.epoch).tolist() == np.unique(facts.batches.epoch).tolist() == [0, 1, 2]
+    assert facts.pipeline.late_s == pytest.approx([0.3] * 3, rel=0.01)
+
+
+def test_workers_work_no_longer_than_they_take_for_batches(tmp_path):
+    # GIVEN workers that do nothing but read, and a loop that waits long for the way of each batch
+    facts = facts_of(loader_job(tmp_path, fetch_ms=(2, 2), back_ms=30))
+    busy = dataclasses.replace(facts.processors, cpus=2.0, cpu_s=2 * facts.batches.total_s)
+
+    # WHEN
+    job = calibrated(dataclasses.replace(facts, processors=busy))
+
+    # THEN
+    assert job.model.work_s.sum(0) == pytest.approx(0.0, abs=1e-6)
 
 
 def test_batches_of_the_first_workers_go_from_one_process_to_another(tmp_path):

@@ -25,6 +25,7 @@ from tfdarshan.session import Session
 
 Maker = Callable[[Path], Session]
 BOUND = Sketch(meta=BUCKET)
+LARGE = {"batch_bytes": 80_000_000, "small_bytes": 20_000_000}
 DECODING = Sketch(readers=1, read_ms=0.5, open_ms=0.1, other_ms=60.0)
 
 
@@ -181,6 +182,6 @@ CASES = (
         partial(loader_job, fetch_ms=(50, 10)),
         partial(loader_job, fetch_ms=(50, 10), in_order=False),
     ),
-    Case("batch_transport", partial(loader_job, fetch_ms=(5, 5), back_ms=40), loader_job),
+    Case("batch_transport", partial(loader_job, fetch_ms=(5, 5), back_ms=40, **LARGE), loader_job),
     Case("input_bound", of("one reader"), of("healthy, an SSD")),
 )

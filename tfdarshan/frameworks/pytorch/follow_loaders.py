@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import json
 import sys
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from tfdarshan.frameworks.batch_log import Hooks, current, native
 from tfdarshan.frameworks.late_import import follow_import
+from tfdarshan.frameworks.pass_note import batch_note
+from tfdarshan.frameworks.pytorch.batch_bytes import bytes_of
 from tfdarshan.frameworks.pytorch.loader_look import look_of, worker_pids
 from tfdarshan.frameworks.pytorch.worker_loop import WorkerLoop
 
@@ -49,6 +52,7 @@ class Following:
         native().set_workers(workers)
         self._waits = ExposedWaits(native().note_exposed)
         native().set_waits(self._waits.begin)
+        native().set_first(_note_first)
         hook = self._hooks.hook_all
         hook(loaders.DataLoader, "__iter__", "ITER", chosen=lambda one: not inspect.isgeneratorfunction(one))
         hook(iterators, "__next__", "NEXT")
@@ -80,6 +84,11 @@ class Following:
         self._compiled.discard(native().optimizer_step)
         if self._waits is not None:
             self._waits.end()
+
+
+def _note_first(number: int, batch: Any) -> None:
+    """Note of what size the batches of a pass are, by its first one."""
+    native().note(json.dumps(batch_note(number, *bytes_of(batch))).encode())
 
 
 def _takes_worker(method: Any) -> bool:
