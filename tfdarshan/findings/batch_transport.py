@@ -23,8 +23,7 @@ ABOUT = About(
     says="62 % of the input wait is moving batches from workers to the loop",
     seen=("short fetches and long waits in the table of batches", "`session.batches`"),
     fixes={"PyTorch": "hand over `uint8`, one tensor a batch, and convert in the loop"},
-    estimate="The replay has batches of as many bytes as `uint8` in place of floats gives. What a "
-    "small batch takes as well is left.",
+    estimate="The replay has batches whose floats are `uint8`. What a small batch takes as well is left.",
     ignore="batches already have small types",
     fix="smaller batches",
 )

@@ -11,6 +11,7 @@ from tfdarshan.analysis.calls.call_kinds import KIND
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.files.rereads import epochs_of
 from tfdarshan.analysis.measured_session import MeasuredSession, measure_session
+from tfdarshan.analysis.steps.loader_fetches import LoaderFetches
 from tfdarshan.frameworks.all_frameworks import declared_input
 from tfdarshan.replay.batch_facts import batch_facts, validation_files
 from tfdarshan.replay.counted_facts import counted_facts
@@ -86,14 +87,18 @@ def job_facts(recorded: RecordedJob, meta: dict[str, Any]) -> JobFacts:
     reading &= (start_s >= loop.ask_s[0] - TINY_S) & (start_s < loop.stop_s[-1])
     calls = _input_calls(recorded, reading)
     tasks = read_tasks(calls, recorded.files.rows["size_bytes"].to_numpy(), len(loop.ask_s))
-    tasks = _with_epochs(tasks, calls, recorded)
+    fetches = recorded.fetches
+    if fetches is not None and len(tasks):
+        tasks = dataclasses.replace(tasks, epoch=_told_epochs(tasks, calls, recorded, fetches))
     if recorded.faults is not None:
         tasks = recorded.faults.as_many(tasks)
     noted = noted_pipeline(meta, recorded.windows)
     ahead = 0 if noted is None else shuffled_tasks(noted, len(tasks), len(loop.ask_s))
     told, by_loop = None if noted is not None else declared_input(meta), recorded.is_loop[reading]
     on_demand = noted is None and told is None and reads_on_demand(loop, calls, by_loop)
-    placed = batches_of(tasks, loop, ahead, by_loop=loop_reads, on_demand=on_demand, may_cache=told is None)
+    placed = batches_of(
+        tasks, loop, ahead, by_loop=loop_reads, on_demand=on_demand, may_cache=told is None, fetches=fetches
+    )
     return JobFacts(
         batches=batch_facts(recorded, loop, reading, validating, placed.epoch),
         tasks=placed.tasks,
@@ -114,14 +119,11 @@ def _starts_workers(recorded: RecordedJob) -> Array:
     return np.zeros(len(calls), bool) if fetches is None else fetches.starts(calls)
 
 
-def _with_epochs(tasks: ReadTasks, calls: InputCalls, recorded: RecordedJob) -> ReadTasks:
-    """Return the tasks with the epochs that a loader's batches tell, else those of their reads."""
-    if recorded.fetches is None or not len(tasks):
-        return tasks
+def _told_epochs(tasks: ReadTasks, calls: InputCalls, recorded: RecordedJob, fetches: LoaderFetches) -> Array:
+    """Return the epochs of tasks as a loader's batches tell them: samples of one file do not."""
     numbers = np.array([thread.tid for thread in recorded.calls.threads])
     thread = numbers[calls.thread[np.searchsorted(calls.start_s, tasks.begin_s)]]
-    epoch = recorded.fetches.epochs(thread, np.round(1e9 * tasks.begin_s))
-    return tasks if epoch is None else dataclasses.replace(tasks, epoch=epoch)
+    return fetches.epochs_of(thread, np.round(1e9 * tasks.begin_s))
 
 
 def _at_a_time(start_s: Array, end_s: Array) -> float:

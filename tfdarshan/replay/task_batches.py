@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
+from tfdarshan.analysis.steps.loader_fetches import LoaderFetches
 from tfdarshan.replay.loop_times import LoopTimes
 from tfdarshan.replay.read_tasks import ReadTasks
 
@@ -37,6 +38,7 @@ def batches_of(
     by_loop: bool = False,
     on_demand: bool = False,
     may_cache: bool = True,
+    fetches: LoaderFetches | None = None,
 ) -> TaskBatches:
     """Return the tasks with their batches: each batch of an epoch needs as many as another one.
 
@@ -50,11 +52,12 @@ def batches_of(
         by_loop: Whether the loop reads itself, for the batch that it asked for last.
         on_demand: Whether others read no batch before it is asked for, or the step before it runs.
         may_cache: Whether a cache of the framework's may serve batches.
+        fetches: When a loader's batches were put together, which tells their epochs; None if not known.
     """
     if not loop.known:
         return _of_bursts(tasks, loop)
     epochs = int(tasks.epoch.max(initial=0)) + 1
-    epoch = _epochs(tasks, loop, epochs)
+    epoch = _epochs(tasks, loop, epochs) if fetches is None else _told_epochs(loop, fetches)
     batch, late_s = np.zeros(len(tasks), int), np.zeros(epochs)
     for number in range(epochs):
         mine, steps = np.flatnonzero(tasks.epoch == number), np.flatnonzero(epoch == number)
@@ -74,10 +77,29 @@ def batches_of(
         batch = loop.place(tasks.begin_s)
     elif on_demand:
         batch = np.minimum(np.searchsorted(loop.got_s, tasks.begin_s, side="right"), len(loop.got_s) - 1)
-    late_s = np.where(late_s < 0, np.where(np.arange(epochs) > 0, np.nan, 0.0), late_s)
+    if fetches is not None:
+        late_s = _told_late_s(late_s, loop, epoch, fetches)
+    late_s = np.where(late_s < 0, np.where(np.arange(len(late_s)) > 0, np.nan, 0.0), late_s)
     order = np.argsort(batch, kind="stable")
     columns = {field.name: getattr(tasks, field.name)[..., order] for field in dataclasses.fields(tasks)}
     return TaskBatches(ReadTasks(**columns), batch[order], epoch, late_s)
+
+
+def _told_epochs(loop: LoopTimes, fetches: LoaderFetches) -> Array:
+    return fetches.epochs_of_batches(np.round(1e9 * loop.got_s))
+
+
+def _told_late_s(late_s: Array, loop: LoopTimes, epoch: Array, fetches: LoaderFetches) -> Array:
+    """Return how long after an epoch's first request its first task began: as its first batch was made."""
+    begun_s, done_s = (one / 1e9 for one in fetches.first_ns())
+    found, count = np.zeros(max(len(begun_s), len(late_s))), len(late_s)
+    found[:count] = late_s
+    for number in range(len(begun_s)):
+        steps = np.flatnonzero(epoch == number)
+        if len(steps):
+            asked_s = loop.ask_s[steps[0]]
+            found[number] = np.clip(found[number] + asked_s, begun_s[number], done_s[number]) - asked_s
+    return found
 
 
 def _of_bursts(tasks: ReadTasks, loop: LoopTimes) -> TaskBatches:

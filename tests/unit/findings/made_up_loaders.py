@@ -27,6 +27,7 @@ def loader_job(
     older=False,
     opens_ms=None,
     one_file=False,
+    read_at_ms=None,
     **look,
 ):
     """Write a job of two workers, each of which puts every second batch together.
@@ -44,11 +45,14 @@ def loader_job(
         older: Whether the workers are older than the session, so that they note no times.
         opens_ms: When the first worker opens a file before its first batch; None: it does not.
         one_file: Whether all read the same bytes of one file.
+        read_at_ms: When the loop reads a file, and nobody else any; None: the workers do.
         **look: What else the loader looks like.
     """
     calls, steps, rows, now = [], [], [], 0.0
     if opens_ms is not None:
         calls.append((opens_ms, opens_ms + 1, WORKER, "open", 0, 0, 0))
+    if read_at_ms is not None:
+        calls.append((read_at_ms, read_at_ms + 1, LOOP, "pread", 0, 1_000_000, 0))
     for epoch in range(epochs):
         starts, now = now, now + start_ms
         for batch in range(2 * pairs):
@@ -57,7 +61,8 @@ def loader_job(
                 pair = now
             done = pair + fetch_ms[worker]
             came = max(asked, done) + back_ms
-            calls.append((pair, done, WORKER + worker, "pread", 0 if one_file else batch, 1_000_000, 0))
+            if read_at_ms is None:
+                calls.append((pair, done, WORKER + worker, "pread", 0 if one_file else batch, 1_000_000, 0))
             fetched = (-1 / MS, -1 / MS) if older else (pair, done)
             rows.append((0, epoch + 1, batch, 100, asked, came, worker, WORKER + worker, *fetched))
             began = starts if not batch else asked

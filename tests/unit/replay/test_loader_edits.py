@@ -104,6 +104,16 @@ def test_batches_tell_epochs_where_all_samples_are_of_one_file(tmp_path):
     assert facts.pipeline.late_s == pytest.approx([0.3] * 3, rel=0.01)
 
 
+def test_batches_tell_when_workers_had_started_where_these_read_no_file(tmp_path):
+    # GIVEN samples that are in memory, or mapped, and a file that the loop reads in its second epoch
+    facts = facts_of(loader_job(tmp_path, start_ms=30, read_at_ms=500))
+
+    # THEN the first batch of each epoch was begun after 30 ms, and put together 10 ms later
+    assert len(facts.pipeline.late_s) == 3
+    assert (facts.pipeline.late_s >= 0.03 - 1e-6).all()
+    assert (facts.pipeline.late_s <= 0.04 + 1e-6).all()
+
+
 def test_workers_work_no_longer_than_they_take_for_batches(tmp_path):
     # GIVEN workers that do nothing but read, and a loop that waits long for the way of each batch
     facts = facts_of(loader_job(tmp_path, fetch_ms=(2, 2), back_ms=30))

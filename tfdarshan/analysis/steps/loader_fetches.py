@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from tfdarshan.analysis.calls.segments import Segments
 from tfdarshan.analysis.steps.loader_waits import training_loader
 from tfdarshan.sessions.process_data import ProcessData
 
-COLUMNS = ("loader", "epoch", "worker", "fetch_tid", "fetch_start_ns", "fetch_end_ns")
+COLUMNS = ("loader", "epoch", "worker", "fetch_tid", "request_ns", "fetch_start_ns", "fetch_end_ns")
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,15 @@ class LoaderFetches:
         epoch: The pass over the data that it is of, from 1 on.
         worker: Who put it together, -1: the training loop's own thread.
         thread: The thread's number, as the kernel has it.
-        begun_ns: When that began, in ns since the session did.
+        asked_ns: When the loop asked for it, in ns since the session began.
+        begun_ns: When that began.
         done_ns: When it ended.
     """
 
     epoch: Array
     worker: Array
     thread: Array
+    asked_ns: Array
     begun_ns: Array
     done_ns: Array
 
@@ -50,21 +53,38 @@ class LoaderFetches:
         begins = np.array([begun.get(thread.tid, 0) for thread in calls.threads] or [0])
         return calls.start_ns < begins[calls.thread]
 
-    def epochs(self, thread: Array, at_ns: Array) -> Array | None:
-        """Return the epoch that each of some moments is of, from 0 on; None if a thread made no batch.
+    def epochs_of(self, thread: Array, at_ns: Array) -> Array:
+        """Return the epoch that each of some moments is of, from 0 on.
+
+        It is that of the batch which its thread last began; of a thread that makes none, which anybody did.
 
         Args:
             thread: The number of the thread whose moment it is.
             at_ns: When, ascending.
         """
-        if not np.isin(thread, self.thread).all():
-            return None
-        epoch = np.zeros(len(at_ns), int)
+        found = np.zeros(len(at_ns), int)
         for one in np.unique(thread).tolist():
             mine, chosen = self.thread == one, thread == one
+            mine |= not mine.any()
             place = np.searchsorted(self.begun_ns[mine], at_ns[chosen], side="right") - 1
-            epoch[chosen] = self.epoch[mine][np.maximum(place, 0)]
-        return np.unique(np.maximum.accumulate(epoch), return_inverse=True)[1]
+            found[chosen] = self.number[mine][np.maximum(place, 0)]
+        return np.maximum.accumulate(found)
+
+    def epochs_of_batches(self, got_ns: Array) -> Array:
+        """Return the epoch of each batch, from 0 on, by when the loop got it."""
+        order = np.argsort(self.asked_ns, kind="stable")
+        place = np.searchsorted(self.asked_ns[order], got_ns, side="right") - 1
+        return np.maximum.accumulate(self.number[order][np.maximum(place, 0)])
+
+    def first_ns(self) -> tuple[Array, Array]:
+        """Return when the first batch of each epoch was begun, and when it was put together."""
+        _, first = np.unique(self.number, return_index=True)
+        return self.begun_ns[first], self.done_ns[first]
+
+    @cached_property
+    def number(self) -> Array:
+        """The epoch of each batch, from 0 on without gaps."""
+        return np.unique(self.epoch, return_inverse=True)[1]
 
 
 def loader_fetches(processes: Sequence[ProcessData]) -> LoaderFetches | None:
@@ -78,7 +98,8 @@ def loader_fetches(processes: Sequence[ProcessData]) -> LoaderFetches | None:
     if training is None or "batches" not in owner.meta["tables"]:
         return None
     table = owner.table("batches", COLUMNS)
-    loader, epoch, worker, thread, begun, done = (table[name].to_numpy() for name in COLUMNS)
+    loader, epoch, worker, thread, asked, begun, done = (table[name].to_numpy() for name in COLUMNS)
     mine = np.flatnonzero((loader == training[0]) & (epoch > 0) & (begun >= 0) & (done >= 0))
     mine = mine[np.argsort(begun[mine], kind="stable")]
-    return LoaderFetches(*(one[mine] for one in (epoch, worker, thread, begun, done))) if len(mine) else None
+    columns = (one[mine] for one in (epoch, worker, thread, asked, begun, done))
+    return LoaderFetches(*columns) if len(mine) else None
