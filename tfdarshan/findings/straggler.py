@@ -31,7 +31,7 @@ ABOUT = About(
     fix="a copy of the slow files on faster storage",
 )
 
-AGAIN = "Record a second session. Only if the same files are slow again: "
+AGAIN = "If the same files are slow again in a second session, copy"
 
 
 def find(measures: Measures) -> Finding | None:
@@ -67,7 +67,7 @@ def find(measures: Measures) -> Finding | None:
         ),
         files=measures.paths_of(order),
         fix=Fix(
-            f"{f'{AGAIN}copy' if slow.once else 'Copy'} these files to faster storage, or find out what is "
+            f"{AGAIN if slow.once else 'Copy'} these files to faster storage, or find out what is "
             "wrong with the storage they are on.",
             copied(measures, slow.rows, everything=bool(place), place=place).lines,
         ),
