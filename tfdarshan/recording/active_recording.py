@@ -292,6 +292,10 @@ class Recording:
         """Add a sentence to what the metadata says of bounds."""
         self.marker = dataclasses.replace(self.marker, notes=[*self.marker.notes, note])
 
+    def note_copies(self, folder: str) -> None:
+        """Note the folder of the copies that the job opens in place of originals."""
+        self.marker = dataclasses.replace(self.marker, copies=folder)
+
     def rename(self, stamp: str) -> None:
         """Give the session another stamp before it is written; `_2` and so on is added to one that is taken.
 

@@ -12,6 +12,7 @@ from tfdarshan.durable.user_folders import temporary_folder
 from tfdarshan.errors import ConfigurationError
 from tfdarshan.native import _bridge
 from tfdarshan.notice import warn
+from tfdarshan.recording.session_lock import note_copies
 from tfdarshan.staging.journal import FILE, Record
 from tfdarshan.staging.original_looks import LOOK_AGAIN_S, LOOK_AHEAD_PROCESSES, LOOK_AHEAD_S
 from tfdarshan.staging.plan_file import Plan, read_plan
@@ -82,6 +83,7 @@ class StagedFiles:
             warn(self._not_applied())
         if why := _bridge.start_redirect(self._files, self.look_again_s):
             warn(f"programs that the job starts open the originals, not the copies, because {why}.")
+        note_copies(self.plan.fast_root)
 
     def look_ahead(self) -> None:
         """Have the originals looked at while a program starts, so that its first opens need not.

@@ -214,6 +214,13 @@ class Recorder:
                 self.end()
 
 
+def note_copies(folder: str) -> None:
+    """Note in the session of this process, if there is one, which folder's copies the job opens."""
+    holder = _current_holder()
+    if holder is not None and holder._recording is not None and holder.in_this_process():
+        holder._recording.note_copies(folder)
+
+
 def _current_holder() -> Recorder | None:
     """Return who records in this process; in a forked child that is its parent's."""
     global _active

@@ -539,6 +539,7 @@ class MetaShape(Struct, frozen=True):
     operations: list[OperationShape] = []
     bounds: list[str] = []
     session_notes: list[str] = []
+    copies: str = ""
     children: ChildrenShape | None = None
     programs: ProgramsShape | None = None
     tensorflow: TensorflowShape | None = None
@@ -572,6 +573,7 @@ class RecordingShape(Struct, frozen=True):
     notes: list[str]
     versions: dict[str, str]
     started_by: str = ""
+    copies: str = ""
     job: JobShape | None = None
 
 

@@ -49,6 +49,7 @@ class Marker:
     notes: list[str]
     versions: dict[str, str]
     started_by: str = ""
+    copies: str = ""
     job: dict[str, Any] | None = None
 
 

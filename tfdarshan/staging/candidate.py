@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +23,6 @@ PROGRAMS = "programs, settings, libraries, system folders (--slow DIR looks at w
 
 DATABASES = "SQLite databases that the job opens for writing: copy them yourself"
 JOURNALS = ("-journal", "-wal")
-# The stager's folder is in the root of the copies, or beside it, with the root's name.
-STATE_PATH = re.compile(rf"(.*){re.escape('/' + STATE_FOLDER)}(?:-([^/]+))?/")
 
 
 @dataclass(frozen=True)
@@ -83,13 +80,10 @@ def find_candidates(
     )
 
 
-def _copies(paths: Any) -> Array:
-    """Return which files lie below a folder whose journal was read, as `run --staged` does."""
-    own = paths.filter(pc.match_substring(paths, f"/{STATE_FOLDER}")).to_pylist()
-    roots = {
-        f"{found[1]}/{found[2] or ''}".rstrip("/") + "/" for path in own if (found := STATE_PATH.match(path))
-    }
-    return _starts(paths, tuple(sorted(roots))) if roots else np.zeros(len(paths), bool)
+def _copies(use: FileUse) -> Array:
+    """Return which files are copies that the job was led to, or the stager's own."""
+    own = mask_of(pc.match_substring(use.paths, f"/{STATE_FOLDER}"))
+    return own | _starts(use.paths, tuple(_folder(root) for root in use.copies)) if use.copies else own
 
 
 def databases(paths: Any) -> Array:
@@ -116,7 +110,7 @@ def _selected(
         below = _folder(fast)
         tests.append((f"on the fast tier already, below {fast}", lambda: _starts(use.paths, (below,))))
     tests += [
-        ("copies of staged files already", lambda: _copies(use.paths)),
+        ("copies of staged files already", lambda: _copies(use)),
         ("written in the session, so a copy would go stale", lambda: use.bytes_written > 0),
         ("renamed, replaced or deleted in the session", lambda: use.moves > 0),
         (

@@ -258,7 +258,7 @@ def _parts(plan: Plan, use: FileUse) -> tuple[Array, Array, Array]:
     """
     roots = (plan.fast_root, plan.slow_root)
     below_root = {root: f"{_as_tables(os.path.normpath(root)).rstrip('/')}/" for root in roots}
-    own = mask_of(pc.starts_with(use.paths, f"{below_root[plan.fast_root]}{STATE_FOLDER}/"))
+    own = mask_of(pc.match_substring(use.paths, f"/{STATE_FOLDER}"))
     read = (use.counted_bytes > 0) & ~own
     names = pa.array([_as_tables(file.name) for file in plan.files], pa.large_string())
     planned, below = {}, {}

@@ -39,6 +39,7 @@ class FileUse:
         storage_s: Of `read_s`, the time of passes that storage served.
         storage_bytes: Of `bytes_read`, the bytes of such passes.
         in_memory: Whether its file system is in memory.
+        copies: Folders of copies that the job opened in place of originals.
         emulated: Whether storage was emulated: then what is in memory is slow, too.
         traced_share: Share of the calls that the sessions' segments have, 0 to 1.
         reading: For each session, when its files were read; none where one has not all calls.
@@ -61,6 +62,7 @@ class FileUse:
     storage_s: Array
     storage_bytes: Array
     in_memory: Array
+    copies: tuple[str, ...] = ()
     emulated: bool = False
     traced_share: float = 0.0
     reading: tuple[ReadingTimes, ...] = ()
@@ -85,6 +87,7 @@ def file_use(
     is_input: Array,
     costs: FileCosts,
     *,
+    copies: Sequence[str] = (),
     emulated: bool = False,
     traced_share: float = 0.0,
     reading: Sequence[ReadingTimes] = (),
@@ -95,6 +98,7 @@ def file_use(
         files: The file table.
         is_input: Which of its rows are input.
         costs: What the calls on input cost, of all sessions.
+        copies: Folders of copies that the job opened in place of originals.
         emulated: Whether storage was emulated.
         traced_share: Share of the calls that have segments.
         reading: When each session's files were read.
@@ -120,6 +124,7 @@ def file_use(
         storage_s=costs.slow_s,
         storage_bytes=costs.slow_bytes,
         in_memory=rows["fs_type"].isin(IN_MEMORY).to_numpy(),
+        copies=tuple(copies),
         emulated=emulated,
         traced_share=traced_share,
         reading=tuple(reading),

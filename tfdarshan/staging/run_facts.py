@@ -111,6 +111,7 @@ def put_together(runs: Sequence[MeasuredSession]) -> tuple[FileUse, RunFacts]:
         files,
         is_input,
         add_costs([run.epoch_figures.costs for run in runs], places, is_input),
+        copies=sorted({copies for meta in metas if (copies := meta.get("copies"))}),
         emulated=any(meta.get("options", {}).get("as_if") is not None for meta in metas),
         traced_share=min(1.0, kept / made) if made else 0.0,
         reading=_reading(runs, places, len(files)) if kept >= made else (),

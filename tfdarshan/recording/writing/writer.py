@@ -424,6 +424,7 @@ def _process_meta(
             *(bypass_sentences(reader.bypasses()) if isinstance(reader, SpoolReader) else ()),
         ],
         **({"session_notes": marker.notes} if owner else {}),
+        **({"copies": marker.copies} if owner and marker.copies else {}),
     }
 
 
