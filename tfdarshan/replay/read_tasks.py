@@ -153,6 +153,11 @@ def _numbers(calls: InputCalls, heads: Array, batches: int) -> Array:
     reached, first = np.cumsum(marks), np.flatnonzero(begins)
     before = np.repeat(reached[first] - marks[first], np.diff(np.append(first, len(marks))))
     begins |= marks & (reached - before > 1)
+    # A close that no open is in front of ends what was opened before: the file had two descriptors.
+    places = np.flatnonzero(begins)
+    ends = np.append(places[1:], len(marks)) - 1
+    again = (np.add.reduceat(marks, places, dtype=int) == 0) & (kind[ends] == KIND["close"]) & (places > 0)
+    begins[places[again & (stream[places] == stream[places - 1])]] = False
     number = np.empty(len(marks), int)
     number[order] = np.cumsum(begins) - 1
     return number

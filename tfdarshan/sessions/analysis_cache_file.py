@@ -21,7 +21,7 @@ FILE = "partials.kept"
 # Set in the environment: nothing is written beside a session.
 KEEP_NOTHING = "TFDARSHAN_KEEP_NOTHING"
 # Raised by whoever changes what is kept, or how it is worked out.
-KEPT_VERSION = 32
+KEPT_VERSION = 33
 # A session of fewer calls and fewer processes is looked at as quickly.
 LEAST_CALLS, LEAST_PROCESSES = 1 << 20, 64
 # What takes more is not kept.

@@ -61,6 +61,24 @@ def test_each_read_of_a_file_that_stays_open_is_a_task():
     assert tasks.jumps.sum() == 1
 
 
+def test_a_file_with_two_descriptors_is_one_task():
+    # GIVEN what NumPy's fromfile() does: a second descriptor is closed first, and the first one later
+    calls = calls_of(
+        *((100 * file + at, 100 * file + at + 1, kind, file, 7, 0, length)
+          for file in (0, 1)
+          for at, kind, length in ((0, "open", 0), (10, "other", 0), (20, "read", 100), (30, "close", 0),
+                                   (40, "seek", 0), (50, "close", 0))),
+        (900, 901, "stat", 0, 7, 0, 0),
+    )  # fmt: skip
+
+    # WHEN
+    tasks = read_tasks(calls, np.array([100, 100]), 2)
+
+    # THEN a later question is none of it
+    assert tasks.calls[READ].tolist() == [1, 1, 0]
+    assert tasks.work_s.tolist() == pytest.approx([0.045, 0.045, 0.0])
+
+
 def test_each_process_opens_a_file_for_the_first_time_once():
     # GIVEN a file that two processes open twice each
     calls = calls_of(

@@ -16,7 +16,7 @@ CALL_KINDS = ("open", "close", "stat", "seek", "read", "empty_read", "write", "s
 KIND = {name: code for code, name in enumerate(CALL_KINDS)}
 STATS = ("stat", "fstat")
 OPERATION_KINDS = {
-    "open": "open", "fopen": "open", "fdopen": "open", "close": "close", "fclose": "close", "stat": "stat",
+    "open": "open", "fopen": "open", "close": "close", "fclose": "close", "stat": "stat",
     "fstat": "fstat", "lseek": "seek", "fseek": "seek", "fsync": "sync", "fdatasync": "sync",
 }  # fmt: skip
 
