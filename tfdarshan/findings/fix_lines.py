@@ -25,6 +25,7 @@ from tfdarshan.frameworks.tensorflow.pipeline_words import (
     made_anew,
     prefetched,
     with_calls,
+    with_workers,
 )
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import (
     AUTOTUNE,
@@ -171,6 +172,8 @@ def more_readers(measures: Measures, readers: int, before: int) -> Fix:
         if reader.name == GENERATOR:
             where = f" in {reader.place}" if reader.place else " in the generator"
             threads = round(own_threads(measures))
+            if reader.is_py_dataset:
+                return with_workers(what, readers, threads)
             if threads > 1:
                 line = "yield from map_ahead(read, samples, threads={})  # from tfdarshan.ahead"
                 what += f" Now {threads} threads read{where}: give their pool, or map_ahead(), {readers}."
@@ -355,6 +358,8 @@ def more_decoding(measures: Measures, calls: int) -> Fix:
         return _more_python_decoding(measures, what)
     if decoder is None:
         decoder = DECODES
+    if decoder.is_py_dataset:
+        return with_workers(what, _processors(measures), round(own_threads(measures)))
     if decoder.name == GENERATOR:
         return _by_threads(
             measures,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tfdarshan.frameworks.tensorflow.cache_place import shuffled_before
 from tfdarshan.frameworks.tensorflow.tf_data_pipeline import AUTOTUNE, Pipeline, Stage
-from tfdarshan.frameworks.words import Fix
+from tfdarshan.frameworks.words import DRAWN_BEHIND, Fix
 from tfdarshan.units import plural
 
 GENERATOR, PYTHON = "from_generator", "python"
@@ -112,8 +112,22 @@ def apart(what: str, verb: str, drawing: Stage) -> Fix:
     )
 
 
+def with_workers(what: str, readers: int, before: int) -> Fix:
+    """Word how threads make the batches of a PyDataset, of which `before` do so now."""
+    now = f"workers={before}" if before > 1 else ""
+    return Fix(
+        f"{what} Give the PyDataset {readers} workers: each is a thread that makes whole batches. Its "
+        "__init__() hands them on to super().__init__().",
+        f"dataset = Batches(workers={readers}, max_queue_size={readers})",
+        f"dataset = Batches({now})",
+    )
+
+
 def kept_after_generator(what: str, pipeline: Pipeline) -> Fix:
     """Word it for a generator, whose call has arguments of its own: in front of what follows."""
+    if pipeline.stages[0].is_py_dataset:
+        head = "def __getitem__(self, number):"
+        return Fix(f"{what} {DRAWN_BEHIND}", f"@functools.cache\n{head}", head)
     following = pipeline.after(pipeline.stages[0])
     if not following:
         return Fix(what, "dataset = dataset.cache()")

@@ -19,6 +19,8 @@ PARALLEL_ARGUMENT = dict.fromkeys(FILES, "num_parallel_reads")
 SIZE_ARGUMENT = {**dict.fromkeys(FILES, "buffer_size"), "interleave": "cycle_length"}
 PLAIN_SIZE = ("batch", "padded_batch", "shuffle", "prefetch", "take", "skip", "repeat")
 UNNAMED = "<lambda>"
+# Of Keras, which hands batches of a PyDataset to a generator.
+PY_DATASET = "/py_dataset_adapter.py"
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,11 @@ class Stage:
         if not self.file or self.file.startswith("<") or self.function in ("", UNNAMED):
             return ""
         return f"{self.function} ({self.file.rsplit('/', 1)[-1]}:{self.line})"
+
+    @property
+    def is_py_dataset(self) -> bool:
+        """Whether Keras makes it of a PyDataset of the program's."""
+        return self.name == "from_generator" and self.file.endswith(PY_DATASET)
 
     @property
     def is_source(self) -> bool:
