@@ -224,6 +224,7 @@ class LoaderShape(Struct, frozen=True):
     given: list[str] = []
     trainer: list[str] = []
     installed: bool = False
+    runs_jax: bool = False
     threads: Count | None = None
     buffer: Count = 0
     buffer_batches: Count = 0

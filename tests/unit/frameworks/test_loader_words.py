@@ -74,6 +74,38 @@ def test_workers_have_as_many_batches_ready_as_they_have_by_default(fix):
     assert fix(words, 4).line == now.replace(")", ", num_workers=4, persistent_workers=True)")
 
 
+@pytest.mark.parametrize(
+    ("look", "workers", "told"),
+    [
+        ({"iterable": True, "workers": 0}, 4, True),
+        ({"iterable": True, "workers": 0}, 1, False),
+        ({"iterable": True, "workers": 2}, 4, False),
+        ({"workers": 0}, 4, False),
+    ],
+)
+def test_workers_of_an_iterable_data_set_need_parts_of_their_own(look, workers, told):
+    # GIVEN a job that may not deal out its samples yet
+    fix = LoaderWords(LOOK | look).more_readers(workers)
+
+    # THEN
+    assert ("get_worker_info()" in fix.what) == told
+
+
+def test_first_workers_of_a_job_that_runs_jax_are_not_forked():
+    # GIVEN
+    alone, workers = (LoaderWords(LOOK | {"runs_jax": True, "workers": count}) for count in (0, 2))
+    spawned = {"workers": 2, "start_method": "spawn", "given": ["multiprocessing_context"]}
+
+    # THEN
+    assert 'num_workers=4, multiprocessing_context="spawn"' in alone.more_readers(4).line
+    assert "multiprocessing_context" not in workers.more_readers(4).line
+
+    # AND workers are started as they were
+    assert 'num_workers=4, multiprocessing_context="spawn"' in (
+        LoaderWords(LOOK | spawned).more_readers(4).line
+    )
+
+
 def test_without_workers_one_reads_ahead():
     # GIVEN
     words = LoaderWords({"batch_size": 8})

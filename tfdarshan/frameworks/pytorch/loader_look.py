@@ -16,6 +16,8 @@ OWN_SAMPLERS = {SHUFFLE, "SequentialSampler", "_InfiniteConstantSampler"}
 # PyTorch's own for batch_size=.
 BATCHES = "BatchSampler"
 OWN_COLLATES = ("default_collate", "default_convert")
+# The argument that says how workers are started.
+CONTEXT = "multiprocessing_context"
 # Folders into which Python and Debian install packages.
 PACKAGES = {"site-packages", "dist-packages"}
 # What a batch sampler may hold: frameworks put their own around the loader's.
@@ -53,6 +55,7 @@ def look_of(loader: Any, iterator: Any) -> dict[str, Any]:
         "pinned": bool(getattr(loader, "pin_memory", False) or getattr(iterator, "_pin_memory", False)),
         "in_order": bool(getattr(iterator, "_in_order", True)),
         "start_method": _start_method(loader) if workers else "",
+        "runs_jax": "jax" in sys.modules or None,
     }
     makes_batches = look["batched"] and not _is_of_batch_size(iterator._index_sampler)
     given = {
@@ -60,6 +63,7 @@ def look_of(loader: Any, iterator: Any) -> dict[str, Any]:
         "batch_sampler": makes_batches,
         "collate_fn": getattr(getattr(iterator, "_collate_fn", None), "__name__", "") not in OWN_COLLATES,
         "worker_init_fn": getattr(loader, "worker_init_fn", None) is not None,
+        CONTEXT: getattr(loader, CONTEXT, None) is not None,
     }
     look |= {"given": [name for name, is_given in given.items() if is_given] or None, "trainer": _trainer()}
     return {name: value for name, value in look.items() if value is not None}
@@ -118,7 +122,7 @@ def _start_method(loader: Any) -> str:
     """Return how workers are started, as multiprocessing calls it."""
     import multiprocessing
 
-    context = getattr(loader, "multiprocessing_context", None)
+    context = getattr(loader, CONTEXT, None)
     method = None if context is None else context.get_start_method()
     return str(method or multiprocessing.get_start_method(allow_none=True) or "")
 

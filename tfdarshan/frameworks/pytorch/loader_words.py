@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tfdarshan.frameworks.pytorch.loader_look import DEFAULT_PREFETCH
+from tfdarshan.frameworks.pytorch.loader_look import CONTEXT, DEFAULT_PREFETCH
 from tfdarshan.frameworks.words import DRAWN_BEHIND, Fix
 from tfdarshan.units import plural
 
 # Arguments that a loader keeps whatever the order of its samples.
 OF_ANY_ORDER = ("collate_fn", "worker_init_fn")
+PARTS = (
+    "Each worker reads all of an iterable data set, unless the set's __iter__() gives it a part: "
+    "get_worker_info() says which worker it is."
+)
 # Batches that a single worker has ready, where it only has to read beside the loop.
 ONE_WORKERS_BATCHES = 4
 
@@ -53,6 +57,11 @@ class LoaderWords:
             ahead = given.get("prefetch_factor") or DEFAULT_PREFETCH
             if ahead != DEFAULT_PREFETCH:
                 arguments.append(f"prefetch_factor={ahead}")
+            # JAX has threads, which a worker that is forked does not have.
+            if self._look.get("runs_jax") and not self._look.get("workers"):
+                arguments.append(f'{CONTEXT}="spawn"')
+            elif CONTEXT in of_job:
+                arguments.append(f'{CONTEXT}="{given.get("start_method")}"')
             if given.get("persistent"):
                 arguments.append("persistent_workers=True")
             if not given.get("in_order", True):
@@ -213,6 +222,13 @@ class LoaderWords:
         each = [self, *self._others]
         if self._others:
             what = f"{what} Change each DataLoader that training takes batches from."
+        if int(changes.get("workers", 0)) > 1 and any(one._read_whole for one in each):
+            what = f"{what} {PARTS}"
         # Those that a job makes anew for each file are one line.
         lines = {one.loader(): one.loader(**changes) for one in each}
         return Fix(what, "\n".join(lines.values()), "\n".join(lines))
+
+    @property
+    def _read_whole(self) -> bool:
+        """Whether it has an iterable data set, which one process reads."""
+        return bool(self._look.get("iterable")) and int(self._look.get("workers", 0)) <= 1
