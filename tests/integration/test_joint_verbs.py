@@ -192,8 +192,11 @@ def test_steps_are_those_of_one_rank_with_its_own_calls(two_hosts, capsys):
     assert said["rank"] == 1
     assert [row["bytes_read"] for row in said["steps"]] == [200_000] * 12
     assert [row["operations"] for row in said["steps"]] == [4] * 12
-    assert "The steps and their calls are those of rank 1, which findings are about." in text
-    assert "such as rank-00000." in text
+    assert "The steps and their calls are those of rank 1" in text
+    assert (
+        ", which findings are about. To list another rank's steps, name its folder in the session's folder, "
+        "such as rank-00000."
+    ) in text
     table = steps_table(Source(two_hosts))
     assert table.note.endswith("; they are of rank 1, which findings are about")
 

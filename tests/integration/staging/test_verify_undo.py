@@ -13,6 +13,7 @@ from tests.integration.staging.conftest import COUNT
 from tests.integration.staging.tree import differing, plan_of, snapshot
 from tfdarshan.commands import main
 from tfdarshan.errors import ConfigurationError, StorageError
+from tfdarshan.staging import verify
 from tfdarshan.staging.apply import ApplyOptions, apply_plan
 from tfdarshan.staging.plan_file import STATE_FOLDER, write_plan
 from tfdarshan.staging.stage_folder import state_folder
@@ -157,6 +158,24 @@ def test_what_cannot_be_looked_at_is_neither_missing_nor_gone(slow, fast, unread
         original: "its original cannot be looked at: Stale file handle",
     }
     assert result.dangling_links == []
+
+
+def test_a_copy_that_cannot_be_read_is_not_damaged(slow, fast, monkeypatch):
+    # GIVEN a fast tier that fails
+    plan = plan_of(slow, fast)
+    apply_plan(plan, COPY)
+
+    def fail(path, policy):
+        raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+    monkeypatch.setattr(verify, "checksum_of", fail)
+
+    # WHEN
+    wrong = verify_plan(plan).wrong
+
+    # THEN
+    assert set(wrong.values()) == {"its copy cannot be read: Input/output error"}
+    assert len(wrong) == COUNT
 
 
 def test_an_undo_that_cannot_look_at_a_copy_forgets_none(slow, fast, unreadable):
