@@ -73,7 +73,7 @@ JOB = """
     with tfdarshan.profile("validated"):
         for epoch in range(2):
             for batch in files:
-                time.sleep(0.05)
+                time.sleep(0.15)
             for batch in validation:
                 pass
 """
