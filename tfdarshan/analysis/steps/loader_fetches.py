@@ -10,10 +10,10 @@ import numpy as np
 
 from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.analysis.calls.segments import Segments
-from tfdarshan.analysis.steps.loader_waits import training_loader
+from tfdarshan.analysis.steps.loader_waits import training_batches
 from tfdarshan.sessions.process_data import ProcessData
 
-COLUMNS = ("loader", "epoch", "worker", "fetch_tid", "request_ns", "fetch_start_ns", "fetch_end_ns")
+COLUMNS = ("epoch", "worker", "fetch_tid", "request_ns", "fetch_start_ns", "fetch_end_ns")
 
 
 @dataclass(frozen=True)
@@ -93,13 +93,11 @@ def loader_fetches(processes: Sequence[ProcessData]) -> LoaderFetches | None:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
-    owner = processes[0]
-    training = training_loader(owner.meta)
-    if training is None or "batches" not in owner.meta["tables"]:
+    found = training_batches(processes, COLUMNS)
+    if found is None:
         return None
-    table = owner.table("batches", COLUMNS)
-    loader, epoch, worker, thread, asked, begun, done = (table[name].to_numpy() for name in COLUMNS)
-    mine = np.flatnonzero((loader == training[0]) & (epoch > 0) & (begun >= 0) & (done >= 0))
-    mine = mine[np.argsort(begun[mine], kind="stable")]
-    columns = (one[mine] for one in (epoch, worker, thread, asked, begun, done))
-    return LoaderFetches(*columns) if len(mine) else None
+    epoch, worker, thread, asked, begun, done = (found[name] for name in COLUMNS)
+    known = np.flatnonzero((begun >= 0) & (done >= 0))
+    known = known[np.argsort(begun[known], kind="stable")]
+    columns = (one[known] for one in (epoch, worker, thread, asked, begun, done))
+    return LoaderFetches(*columns) if len(known) else None

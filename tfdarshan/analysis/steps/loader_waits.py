@@ -15,7 +15,7 @@ from tfdarshan.analysis.calls.intervals import Array
 from tfdarshan.sessions.process_data import ProcessData
 from tfdarshan.thresholds import THRESHOLD
 
-COLUMNS = ("loader", "epoch", "batch", "request_ns", "arrival_ns", "worker", "fetch_start_ns", "fetch_end_ns")
+COLUMNS = ("epoch", "batch", "request_ns", "arrival_ns", "worker", "fetch_start_ns", "fetch_end_ns")
 
 
 @dataclass(frozen=True)
@@ -62,18 +62,31 @@ def loader_waits(processes: Sequence[ProcessData]) -> LoaderWaits | None:
     Raises:
         SessionDataError: A table is damaged or missing.
     """
+    columns = training_batches(processes, COLUMNS)
+    if columns is None:
+        return None
+    mine = (columns["worker"] >= 0) & (columns["fetch_end_ns"] >= 0)
+    return waits_of({name: values[mine] for name, values in columns.items()}) if mine.any() else None
+
+
+def training_batches(processes: Sequence[ProcessData], names: Sequence[str]) -> dict[str, Array] | None:
+    """Return columns of the owner's table of batches, of those that are trained on; None without any.
+
+    Args:
+        processes: Of the session.
+        names: The columns.
+
+    Raises:
+        SessionDataError: The table is damaged or missing.
+    """
     owner = processes[0]
     training = training_loader(owner.meta)
     if training is None or "batches" not in owner.meta["tables"]:
         return None
-    table = owner.table("batches", COLUMNS)
-    columns = {name: table[name].to_numpy() for name in COLUMNS}
-    mine = (columns["loader"] == training[0]) & (columns["worker"] >= 0) & (columns["fetch_end_ns"] >= 0)
+    table = owner.table("batches", tuple(dict.fromkeys(("loader", "epoch", *names))))
     # Batches of no epoch are not trained on.
-    mine &= columns["epoch"] > 0
-    if not mine.any():
-        return None
-    return waits_of({name: values[mine] for name, values in columns.items()})
+    mine = (table["loader"].to_numpy() == training[0]) & (table["epoch"].to_numpy() > 0)
+    return {name: table[name].to_numpy()[mine] for name in names} if mine.any() else None
 
 
 def waits_of(columns: Mapping[str, Array]) -> LoaderWaits:
