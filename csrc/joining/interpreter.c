@@ -5,8 +5,11 @@
 #include <Python.h>
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/whole_file.h"
 #include "job/session_name.h"
 #include "job/unseen_program.h"
 #include "joining/take_over.h"
@@ -18,6 +21,51 @@ static const void *interpreter(void)
     return (const void *)PyModuleDef_Init;
 }
 
+/* Waits for the first import of a module in which processes train, and has its framework followed then. */
+/* clang-format off */
+static const char finder[] =
+    "import sys\n"
+    "ahead_ns, *modules = told.split()\n"
+    "class Finder:\n"
+    "    def find_spec(self, name, path=None, target=None):\n"
+    "        if name not in modules or self not in sys.meta_path:\n"
+    "            return None\n"
+    "        sys.meta_path.remove(self)\n"
+    "        from importlib.util import find_spec\n"
+    "        try:\n"
+    "            from tfdarshan.frameworks.following import join\n"
+    "            join(folder, int(ahead_ns))\n"
+    "        except Exception:\n"
+    "            pass\n"
+    "        return find_spec(name)\n"
+    "sys.meta_path.insert(0, Finder())\n";
+/* clang-format on */
+
+static PyObject *run_finder(const char *folder, const char *told)
+{
+    PyObject *code = Py_CompileString(finder, "<tfdarshan>", Py_file_input);
+    PyObject *names =
+        Py_BuildValue("{sOssss}", "__builtins__", PyEval_GetBuiltins(), "folder", folder, "told", told);
+    PyObject *done = code && names ? PyEval_EvalCode(code, names, names) : NULL;
+    Py_XDECREF(code);
+    Py_XDECREF(names);
+    return done;
+}
+
+/* The process may train: see tfdarshan/frameworks/following.py, which writes this file. */
+static void follow_frameworks(const char *folder)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/followed", folder) >= (int)sizeof path)
+        return;
+    char *told = tfd_read_whole(path);
+    PyObject *done = told ? run_finder(folder, told) : NULL;
+    if (!done)
+        PyErr_Clear();
+    Py_XDECREF(done);
+    free(told);
+}
+
 static void join(void)
 {
     const char *folder = tfd_named_spool_folder();
@@ -27,6 +75,8 @@ static void join(void)
         int status = tfd_session_join(folder);
         if (status && status != -ESRCH)
             tfd_note_unseen_self(folder, TFD_PROGRAM_NOT_JOINED);
+        if (!status)
+            follow_frameworks(folder);
     }
     tfd_job_wait_for_sessions(interpreter());
 }

@@ -12,7 +12,7 @@ from tfdarshan.errors import SessionActiveError, StorageError
 from tfdarshan.native.memory_left import UNLIMITED, MemoryLeft
 from tfdarshan.options import Options
 from tfdarshan.recording import memory_cap_limit, spool
-from tfdarshan.recording.writing import writer
+from tfdarshan.recording.writing.children import known_children
 
 MIB = 1 << 20
 
@@ -209,4 +209,4 @@ def test_each_bound_names_what_to_do(default_folders, free, monkeypatch):
 
 def test_a_spool_that_its_process_removed_is_left_out(tmp_path):
     # GIVEN a child that began as its session ended: its spool goes between the listing and the look
-    assert writer._known_children([tmp_path / "5.spool"], {}) == []
+    assert known_children([tmp_path / "5.spool"], {}) == []

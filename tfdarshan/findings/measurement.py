@@ -11,6 +11,7 @@ from tfdarshan.analysis.files.file_table import FileTable
 from tfdarshan.analysis.files.file_totals import FileTotals
 from tfdarshan.analysis.files.session_files import SessionFiles
 from tfdarshan.analysis.measured_session import MeasuredSession, measure_session
+from tfdarshan.analysis.ranks.processor_share import others_share
 from tfdarshan.analysis.ranks.rank_table import RankTable, rank_table
 from tfdarshan.analysis.steps.step_model import StepModel
 from tfdarshan.analysis.steps.step_windows import StepWindows
@@ -87,7 +88,9 @@ def measure_leading(
         return measure(session, runner=runner, tables=files.leading(), measured=measured)
     ranks = ranks or _kept_ranks(session, files)
     alone = measure(session.leading, runner=runner, tables=files.leading())
-    return dataclasses.replace(alone, ranks=ranks)
+    # To the leading rank alone, the others are other programs.
+    summary = dataclasses.replace(alone.summary, others_share=others_share(session.meta))
+    return dataclasses.replace(alone, ranks=ranks, summary=summary)
 
 
 def summary_and_measures(

@@ -39,6 +39,7 @@ class Adapter:
         transport: What the paths of files have in them that carry batches between processes, and are not the
             job's data.
         saves: The checkpoints that the framework writes, and how they are saved beside training.
+        trains_in: The module whose import has processes followed, too, that the job starts: they may train.
     """
 
     name: ClassVar[str] = "plain"
@@ -46,6 +47,7 @@ class Adapter:
     optimizers: ClassVar[str] = ""
     transport: ClassVar[tuple[str, ...]] = ()
     saves: ClassVar[tuple[Saves, ...]] = ()
+    trains_in: ClassVar[str] = ""
 
     def begin(self) -> None:
         """Note steps, waits and the input pipeline from now on.

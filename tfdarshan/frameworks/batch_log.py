@@ -11,13 +11,15 @@ import importlib
 import itertools
 import json
 import os
+import resource
 import weakref
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tfdarshan.frameworks.pass_note import pass_note
+from tfdarshan.frameworks.all_frameworks import rank_variables
+from tfdarshan.frameworks.pass_note import pass_note, rank_note
 
 # What a loader looks like, and its workers' process numbers: by the loader, None if nobody saw the iterator
 # made, and by an iterator over it. None if the iterator is not to be noted.
@@ -54,26 +56,27 @@ class BatchLog:
     Args:
         folder: Where processes note.
         at_start: Is called as the first step or pass of this process begins.
+        ahead_ns: What the session's clock is ahead of CLOCK_MONOTONIC; None if the session begins now.
     """
 
-    def __init__(self, folder: Path, at_start: Callable[[], object]) -> None:
+    def __init__(self, folder: Path, at_start: Callable[[], object], ahead_ns: int | None = None) -> None:
         self.folder = folder
         self._pid = os.getpid()
         self._passes = itertools.count(1)
         self._at_start: Callable[[], object] | None = at_start
         self._looks: list[tuple[type, Look, DataSet]] = []
         self._data_sets = _Numbers()
-        native().begin(str(folder), self._note_pass)
+        native().begin(str(folder), self._note_pass, *([] if ahead_ns is None else [ahead_ns]))
 
     def describe(self, iterators: type, look: Look, data_set: DataSet = lambda _: None) -> None:
         """Have passes of iterators of a class described, and so noted."""
         self._looks.append((iterators, look, data_set))
 
     def note_start(self) -> None:
-        """Say that a step or a pass begins."""
+        """Say that a step or a pass begins; a forked process may be a rank."""
         told, self._at_start = self._at_start, None
-        if told is not None and os.getpid() == self._pid:
-            told()
+        if told is not None:
+            (told if os.getpid() == self._pid else note_rank)()
 
     def end(self) -> None:
         """Note no more."""
@@ -199,11 +202,19 @@ def native() -> Any:
     return importlib.import_module("tfdarshan.native._batches")
 
 
-def begin(folder: Path, at_start: Callable[[], object] = bool) -> None:
+def begin(folder: Path, at_start: Callable[[], object] = bool, ahead_ns: int | None = None) -> None:
     """Begin the log of a session: see `BatchLog`."""
     global _log
     end()
-    _log = BatchLog(folder, at_start)
+    _log = BatchLog(folder, at_start, ahead_ns)
+
+
+def note_rank(*, if_told: bool = False) -> None:
+    """Note which rank this process is, as far as it has been told, and its processor time so far."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    variables = {**os.environ, **rank_variables()}
+    if "RANK" in variables or not if_told:
+        native().note(json.dumps(rank_note(variables, usage.ru_utime + usage.ru_stime)).encode())
 
 
 def end() -> None:

@@ -52,12 +52,29 @@ class ProcessRows:
         rows: In order of time, an array of TIMED without text and marked steps; times in ns since the epoch.
         notes: What was said between them: objects of JSON.
         left_out: How many rows found no room.
+        marked: How many steps it marked.
     """
 
     pid: int
     rows: Array
     notes: list[dict[str, Any]]
     left_out: int
+    marked: int = 0
+
+    @property
+    def stepped(self) -> bool:
+        """Whether it marked steps, or an optimizer stepped."""
+        return bool(self.marked or (self.rows["kind"] == OPTIMIZER).any())
+
+    @property
+    def took_batches(self) -> bool:
+        """Whether a batch came that it had requested."""
+        return bool(((self.rows["kind"] == REQUEST) & (self.rows["outcome"] == CAME)).any())
+
+    @property
+    def rank(self) -> dict[str, Any]:
+        """What it noted as its first pass or step began, as `pass_note.rank_note` has it; else nothing."""
+        return next((note for note in self.notes if "start_cpu_s" in note), {})
 
 
 def read_rows(folder: Path) -> list[ProcessRows]:
@@ -80,13 +97,14 @@ def _read_file(path: Path) -> ProcessRows | None:
     if header is None:
         return None
     empty = np.zeros(0, ROWS[int(header["version"])])
-    texts, events = [empty], [empty]
+    texts, events, marked = [empty], [empty], 0
     for rows in _blocks(path, header):
         kind = rows["kind"]
+        marked += int(np.count_nonzero(kind == STEP))
         texts.append(rows[kind == TEXT])
         events.append(rows[(kind != TEXT) & (kind != STEP)])
-    notes = list(_notes(np.concatenate(texts)))
-    return ProcessRows(int(header["pid"]), timed_rows(np.concatenate(events)), notes, int(header["left_out"]))
+    notes, timed = list(_notes(np.concatenate(texts))), timed_rows(np.concatenate(events))
+    return ProcessRows(int(header["pid"]), timed, notes, int(header["left_out"]), marked)
 
 
 def _header(path: Path) -> Any:

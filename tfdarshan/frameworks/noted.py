@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tfdarshan.frameworks.batch_rows import read_rows
+from tfdarshan.frameworks.batch_rows import ProcessRows
 from tfdarshan.frameworks.batch_table import batch_table
 from tfdarshan.frameworks.loaders import Loaders
 from tfdarshan.frameworks.marked_steps import SessionSteps, marked_steps, with_requests
@@ -32,15 +33,36 @@ class Noted:
     bounds: tuple[str, ...] = ()
 
 
-def noted(folder: Path, owner: int, origin_ns: int) -> Noted:
+def training_processes(processes: Sequence[ProcessRows], recorder: int) -> list[int]:
+    """Return the numbers of the processes that train, by rank; the recorder's own if none does.
+
+    Who takes batches trains only if nobody has steps: another process may measure how good the model is. Nor
+    does a loader's worker train, which may have a loader of its own. Beside a recorder that trains itself,
+    those do that have been told which rank they are.
+
+    Args:
+        processes: What the session's processes noted.
+        recorder: The number of the process that began the session.
+    """
+    workers = {pid for one in processes for note in one.notes for pid in note.get("workers") or ()}
+    known = [one for one in processes if one.pid not in workers]
+    training = [one for one in known if one.stepped] or [one for one in known if one.took_batches]
+    ranks = {one.rank["rank"]: one.pid for one in training if "rank" in one.rank}
+    if len(ranks) == len(training):
+        return [ranks[rank] for rank in sorted(ranks)] or [recorder]
+    pids = [one.pid for one in training]
+    return [recorder] if recorder in pids else pids
+
+
+def noted(processes: Sequence[ProcessRows], folder: Path, owner: int, origin_ns: int) -> Noted:
     """Return it, also of processes that were killed.
 
     Args:
+        processes: What the session's processes noted: `read_rows(folder)`.
         folder: The session's spool folder.
-        owner: The process number of the session's owner.
+        owner: The number of the process that trains.
         origin_ns: When the session began, in ns since the epoch.
     """
-    processes = read_rows(folder)
     own = next((one for one in processes if one.pid == owner), None)
     if own is None:
         return Noted({})

@@ -1,4 +1,4 @@
-"""What is noted when a pass over a loader begins, and of its first batch, as `loaders.Loaders` reads it."""
+"""What is noted when a pass over a loader begins, of its first batch, and of a process that may be a rank."""
 
 from __future__ import annotations
 
@@ -32,3 +32,15 @@ def batch_note(number: int, whole_bytes: int, small_bytes: int) -> dict[str, Any
         small_bytes: What it would have with integers of one byte for floats.
     """
     return {"batch_of": number, "batch_bytes": whole_bytes, "small_bytes": small_bytes}
+
+
+def rank_note(variables: Mapping[str, str], cpu_s: float) -> dict[str, Any]:
+    """Return what is to be noted of a process that another one has started, as its first pass or step begins.
+
+    Args:
+        variables: What launchers and process groups say, by the names of torchrun's variables.
+        cpu_s: The processor time that it has taken.
+    """
+    names = {"rank": "RANK", "world_size": "WORLD_SIZE", "local_rank": "LOCAL_RANK"}
+    numbers = {key: int(text) for key, name in names.items() if (text := variables.get(name, "")).isdecimal()}
+    return {"start_cpu_s": cpu_s, **numbers}

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from tfdarshan.errors import StorageError, reason
 from tfdarshan.file_name import shell_word
 from tfdarshan.frameworks.all_frameworks import rank_variables
+from tfdarshan.frameworks.batch_log import note_rank
+from tfdarshan.frameworks.following import offer
 from tfdarshan.frameworks.pass_note import SUFFIX as BATCHES
 from tfdarshan.native import _bridge, _extension
 from tfdarshan.native.package_versions import check_packages
@@ -24,6 +26,7 @@ from tfdarshan.notice import say, warn
 from tfdarshan.options import Options
 from tfdarshan.recording.asked_clock import KEPT
 from tfdarshan.recording.child_names import child_names
+from tfdarshan.recording.clock_sample import both_clocks
 from tfdarshan.recording.engine import Engine, builtin, choose_engine
 from tfdarshan.recording.job_identity import (
     JOB_VARIABLE,
@@ -34,7 +37,6 @@ from tfdarshan.recording.job_identity import (
 )
 from tfdarshan.recording.job_machine import UsedProcessors, cpu_seconds, machine_block, used_processors
 from tfdarshan.recording.numpy_import import import_numpy
-from tfdarshan.recording.probe_process import probe_storage_of
 from tfdarshan.recording.rank_directory import CLOCK_FILE, job_block, make_rank_directory, next_number
 from tfdarshan.recording.spool import (
     ENVIRONMENT_VARIABLE,
@@ -211,6 +213,8 @@ class Recording:
         if unmet:
             (say if self.marker.started_by == "run" else warn)(f"{unmet}.")
         if self.options.probe:
+            from tfdarshan.recording.probe_process import probe_storage_of
+
             probe_storage_of(self.directory)
 
     def _darshan_counts(self) -> tuple[DarshanCounts | None, Engine]:
@@ -279,6 +283,8 @@ class Recording:
         """Note when the first step begins, and what processor time the job has taken by now: of imports."""
         took_s = time.monotonic() - self.used_before.at_s
         self.start = {"start_s": took_s, "start_cpu_s": cpu_seconds() - self.cpu_s_before}
+        # It may be one of several ranks, and have started the others.
+        note_rank(if_told=True)
 
     def _compare_clocks(self) -> None:
         """Note what the job's first host says of this host's clock."""
@@ -403,6 +409,8 @@ def offer_to_programs(spool_directory: Path, directory: Path) -> None:
         unseen.write_text(UNSEEN_HEAD, encoding="ascii")
         (spool_directory / "core").symlink_to(_extension.extension_path())
         (spool_directory / "session").symlink_to(directory)
+        realtime_ns, monotonic_ns, _ = both_clocks()
+        offer(spool_directory, realtime_ns - monotonic_ns)
 
 
 def joined_session() -> Path | None:

@@ -1,9 +1,13 @@
 """Other programs' share of the processors: of a host, of ranks that share one, and where it is said."""
 
+import json
+
 import pytest
 
+from tests.joint_training import MadeUpRank, joint_training
 from tests.unit.findings.made_up_training import LOOP, training
 from tfdarshan.analysis.ranks.processor_share import others_sentence, others_share
+from tfdarshan.session import open_session
 
 SAID = "Other programs took 30.0 % of the processors: time the job on an idle machine."
 
@@ -47,3 +51,15 @@ def test_the_verdict_says_what_other_programs_took(tmp_path, others_cpus):
     # THEN
     assert (SAID in session.verdict.notes) is (others_cpus > 0)
     assert (SAID in " ".join(session.summary().split())) is (others_cpus > 0)
+
+
+def test_ranks_are_no_other_programs_in_a_verdict_either(tmp_path):
+    # GIVEN two ranks of a host that take all of its processors
+    session = joint_training(tmp_path, [MadeUpRank([[0], [1]] * 10)] * 2)
+    for path in session.path.glob("rank-*/*.meta.json"):
+        meta = json.loads(path.read_text())
+        cpu_s = meta["duration_ns"] / 1e9
+        path.write_text(json.dumps(meta | {"machine": {"cpus": 2, "cpu_s": cpu_s, "others_cpus": 1.0}}))
+
+    # THEN nobody else took any
+    assert "Other programs" not in str(open_session(session.path).verdict.notes)

@@ -25,6 +25,7 @@ class PyTorch(Adapter):
     # Tensors of workers: in shared memory, and sockets over which descriptors are passed.
     transport: ClassVar[tuple[str, ...]] = ("/dev/shm/torch_", "/pymp-")
     saves: ClassVar[tuple[Saves, ...]] = (SAVES,)
+    trains_in: ClassVar[str] = "torch"
 
     def begin(self) -> None:
         """Follow PyTorch, from its import on."""

@@ -31,7 +31,9 @@ class WorkerLoop:
             from torch.utils.data._utils import worker
 
             loop = worker._worker_loop
-            _note_fetches(self._folder, self._ahead_ns)
+            # A process that joined the session at its start notes already.
+            if not isinstance(loop, WorkerLoop):
+                _note_fetches(self._folder, self._ahead_ns)
         loop(*args, **kwargs)
 
 

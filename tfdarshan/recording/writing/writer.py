@@ -9,7 +9,7 @@ import dataclasses
 import errno
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -17,21 +17,23 @@ from typing import TYPE_CHECKING, Any
 
 from tfdarshan.durable.durable_file import sync_folder
 from tfdarshan.errors import SessionDataError
+from tfdarshan.frameworks.batch_rows import read_rows
 from tfdarshan.frameworks.noted import Noted, noted
 from tfdarshan.native import _bridge, _extension
-from tfdarshan.native.process_identity import ProcessIdentity, is_blank, process_identity
+from tfdarshan.native.process_identity import ProcessIdentity, process_identity
 from tfdarshan.native.process_reader import ProcessReader
 from tfdarshan.native.spool_reader import OTHER_FIELDS, Mount, SpoolInfo, SpoolReader, ThreadInfo
 from tfdarshan.native.versions import engine
 from tfdarshan.recording.asked_clock import kept
 from tfdarshan.recording.memory_cap_limit import MIB
 from tfdarshan.recording.writing.bypasses import bypass_sentences
-from tfdarshan.recording.writing.file_format import formats_of_faults
+from tfdarshan.recording.writing.children import known_children
 from tfdarshan.recording.writing.gathering import Gathering, gathering, is_small
+from tfdarshan.recording.writing.job_parts import Part, drafts, entries_of_rank, parts_of_job
 from tfdarshan.recording.writing.started_programs import StartedPrograms
 from tfdarshan.recording.writing.unmet_patterns import UnmetPatterns
 from tfdarshan.sessions import schema
-from tfdarshan.sessions.process_role import MAIN, KnownProcess, Role, WorkerNumbers, roles_of
+from tfdarshan.sessions.process_role import HELPER, MAIN, Role, WorkerNumbers
 from tfdarshan.sessions.session_directory import META_SUFFIX, Marker, write_json
 from tfdarshan.sessions.writing.overview_table import Overview
 from tfdarshan.sessions.writing.tables import (
@@ -92,7 +94,7 @@ def write_session(
     Args:
         directory: The session directory to write into.
         marker: What the marker says.
-        extra: Entries added to the owner's metadata.
+        extra: Entries added to the owner's metadata: of ranks that it started, what is of all of them.
         darshan: What libdarshan counted of the owner, where it did.
         names: What multiprocessing calls processes, by their numbers.
 
@@ -107,30 +109,112 @@ def write_session(
         others = [path for path in sorted(spool_directory.glob("*.spool")) if path != owner]
         unmet = UnmetPatterns(marker.options)
         programs = StartedPrograms(spool_directory, marker.pid)
-        known = _known_children(others, names or {})
+        known = known_children(others, names or {})
         for child in known:
             if child.identity is not None:
                 programs.saw(child.identity)
-        identity = process_identity(owner)
-        written = _write_children(directory, marker, identity, known, unmet, programs)
-        unmet.saw(reader)
-        said = unmet.sentence()
-        programs.add_other_user(reader.other_user_programs())
-        of_batches = noted(spool_directory, marker.pid, marker.start_realtime_ns)
-        bounds = [sentence for sentence in (said, *programs.sentences(), *of_batches.bounds) if sentence]
-        notes = [*marker.notes, *bounds]
-        marker = dataclasses.replace(marker, notes=notes)
-        children = {name: getattr(written, name) for name in CHILDREN_FIELDS}
-        entries: dict[str, Any] = {"children": children, "unmet_patterns": unmet.by_option()}
-        if marker.options.get("programs"):
-            entries["programs"] = programs.block()
-        elif not_recorded := programs.block_of_others():
-            entries["programs"] = not_recorded
-        entries |= of_batches.meta | (extra or {})
-        about = _about(identity, Role(MAIN))
-        write_process(directory, marker, reader, entries, darshan, about=about, of_batches=of_batches)
+        processes = read_rows(spool_directory)
+        with drafts(parts_of_job(directory, marker, known, processes)) as parts:
+            counted = _counted_of_ranks(parts)
+            recorder = Recorder(process_identity(owner), reader, darshan, extra or {}, counted)
+            silent = {"wchar": programs.noted_bytes}
+            written = []
+            for part in parts:
+                written.append(_write_children(part, recorder.identity, unmet, programs, silent))
+                silent = {}
+            unmet.saw(reader)
+            said = unmet.sentence()
+            programs.add_other_user(reader.other_user_programs())
+            entries: dict[str, Any] = {"unmet_patterns": unmet.by_option()}
+            if marker.options.get("programs"):
+                entries["programs"] = programs.block()
+            elif not_recorded := programs.block_of_others():
+                entries["programs"] = not_recorded
+            notes = [sentence for sentence in (*marker.notes, said, *programs.sentences()) if sentence]
+            for part, children in zip(parts, written, strict=True):
+                of_batches = noted(processes, spool_directory, part.pid, marker.start_realtime_ns)
+                _write_owner(part, recorder, of_batches, children, entries, notes)
+                entries, notes = {"unmet_patterns": {}}, []
     sync_folder(directory)
-    return dataclasses.replace(written, unmet=said)
+    return _together(written, said)
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """The process that recorded the session.
+
+    Attributes:
+        identity: Which one it is.
+        reader: Its spool.
+        darshan: What libdarshan counted of it.
+        extra: Entries for the metadata.
+        counted: What the kernel counted of ranks that it started and waited for, which its own figures hold.
+    """
+
+    identity: ProcessIdentity
+    reader: SpoolReader
+    darshan: DarshanCounts | None
+    extra: dict[str, Any]
+    counted: Mapping[str, int]
+
+
+def _counted_of_ranks(parts: Sequence[Part]) -> Counter[str]:
+    """Add up what the kernel counted of processes that own a part and were started, and waited for."""
+    found = Counter[str]()
+    for trainer in (part.trainer for part in parts if part.trainer is not None):
+        with SpoolReader(trainer.spool) as reader:
+            info = reader.info()
+        if _counted(info, records=False) == "parent" and info.kernel_valid:
+            found += Counter(_picked(info, KERNEL_FIELDS)) + Counter(_earlier(info)) + Counter(_own(info))
+    return found
+
+
+def _together(written: Sequence[Written], unmet: str) -> Written:
+    """Add up what became of the children of all parts."""
+    silent_io = sum((Counter(one.silent_io) for one in written), Counter[str]())
+    recorded, silent, joined, gathered = (
+        sum(getattr(one, name) for one in written) for name in ("recorded", "silent", "joined", "gathered")
+    )
+    unreadable = tuple(why for one in written for why in one.unreadable)
+    return Written(recorded, silent, unreadable, joined, gathered, dict(silent_io), unmet)
+
+
+def _write_owner(
+    part: Part,
+    recorder: Recorder,
+    of_batches: Noted,
+    written: Written,
+    entries: dict[str, Any],
+    notes: list[str],
+) -> None:
+    """Write the process that a part is about; before it the recorder, if that only starts ranks."""
+    marker = dataclasses.replace(part.marker, notes=[*notes, *of_batches.bounds])
+    children = {name: getattr(written, name) for name in CHILDREN_FIELDS}
+    trainer = part.trainer
+    if trainer is None or trainer.identity is None:
+        entries = entries | {"children": children} | of_batches.meta | recorder.extra
+        about = _about(recorder.identity, Role(MAIN))
+        write_process(
+            part.directory, marker, recorder.reader, entries, recorder.darshan, about=about,
+            of_batches=of_batches, counted_elsewhere=recorder.counted,
+        )  # fmt: skip
+        return
+    if part.has_launcher:
+        write_process(
+            part.directory, marker, recorder.reader, None, recorder.darshan,
+            about=_about(recorder.identity, Role(HELPER, name="launcher")),
+            counted_elsewhere=recorder.counted,
+        )  # fmt: skip
+        children["recorded"] += 1
+    began_ns, info = trainer.identity.start_by_clock_of(recorder.identity), recorder.reader.info()
+    # Of a job people know the command that they have typed.
+    entries = entries | {"children": children, "command": info.command} | of_batches.meta
+    entries |= entries_of_rank(part, recorder.extra, began_ns, info.duration_ns / 1e9)
+    with SpoolReader(trainer.spool, start_realtime_ns=began_ns) as reader:
+        write_process(
+            part.directory, marker, reader, entries, name=trainer.spool.stem,
+            about=_about(trainer.identity, Role(MAIN)), of_batches=of_batches,
+        )  # fmt: skip
 
 
 def _with_clock(marker: Marker, info: SpoolInfo) -> Marker:
@@ -146,65 +230,26 @@ def _with_clock(marker: Marker, info: SpoolInfo) -> Marker:
     return dataclasses.replace(marker, job={**(marker.job or {}), "clock": {**clock, "peer": peer}})
 
 
-@dataclass(frozen=True)
-class _Child:
-    """A process other than the owner; both are None if its spool cannot be read, or is blank."""
-
-    spool: Path
-    identity: ProcessIdentity | None = None
-    role: Role | None = None
-    is_blank: bool = False
-
-
-def _known_children(spools: list[Path], names: Mapping[int, str]) -> list[_Child]:
-    """Return the processes of some spools with their roles, in the order in which they were started."""
-    identities: list[tuple[Path, ProcessIdentity]] = []
-    unreadable = []
-    for spool in spools:
-        try:
-            identities.append((spool, process_identity(spool)))
-        except SessionDataError:
-            with suppress(FileNotFoundError):  # of a process that found the session over, and has removed it
-                unreadable.append(_Child(spool, is_blank=is_blank(spool)))
-    identities.sort(key=lambda found: _order(found[1]))
-    roles = roles_of([_known(identity, names) for _, identity in identities])
-    return [*unreadable, *(_Child(*found, role) for found, role in zip(identities, roles, strict=True))]
-
-
-def _order(identity: ProcessIdentity) -> tuple[int, int, int]:
-    """Return what orders processes: of those that began within a clock tick, the lower number is first."""
-    return identity.process_start, identity.pid, identity.start_realtime_ns
-
-
-def _known(identity: ProcessIdentity, names: Mapping[int, str]) -> KnownProcess:
-    return KnownProcess(
-        pid=identity.pid,
-        parent_pid=identity.parent_pid,
-        owner=False,
-        joined=identity.joined,
-        start_ns=identity.start_realtime_ns,
-        arguments=identity.arguments,
-        process_start=identity.process_start,
-        name=names.get(identity.pid, ""),
-    )
-
-
 def _about(identity: ProcessIdentity, role: Role) -> dict[str, Any]:
     """Return the entries of the metadata that say which process it is."""
     return {"process_start": identity.process_start, "role": dataclasses.asdict(role)}
 
 
 def _write_children(
-    directory: Path,
-    marker: Marker,
-    owner: ProcessIdentity,
-    children: list[_Child],
+    part: Part,
+    recorder: ProcessIdentity,
     unmet: UnmetPatterns,
     programs: StartedPrograms,
+    silent_before: Mapping[str, int],
 ) -> Written:
+    directory, marker, children = part.directory, part.marker, part.children
     silent, recorded, joined, unreadable = 0, 0, 0, []
-    silent_io = Counter(wchar=programs.noted_bytes)
+    silent_io = Counter(silent_before)
     numbers = WorkerNumbers()
+    if part.trainer is not None:
+        with SpoolReader(part.trainer.spool) as reader:
+            unmet.saw(reader)
+            programs.add_other_user(reader.other_user_programs())
     with gathering(directory, marker.host) as together, _progress(len(children)) as wrote:
         for child in children:
             if child.is_blank:
@@ -212,7 +257,7 @@ def _write_children(
                 continue
             try:
                 # The clock that says the time of day may have been set since the session began.
-                began_ns = None if child.identity is None else child.identity.start_by_clock_of(owner)
+                began_ns = None if child.identity is None else child.identity.start_by_clock_of(recorder)
                 with SpoolReader(child.spool, start_realtime_ns=began_ns) as reader:
                     unmet.saw(reader)
                     programs.add_other_user(reader.other_user_programs())
@@ -273,6 +318,7 @@ def write_process(
     name: str | None = None,
     about: Mapping[str, Any] | None = None,
     of_batches: Noted | None = None,
+    counted_elsewhere: Mapping[str, int] | None = None,
 ) -> None:
     """Write one process, its metadata last.
 
@@ -287,6 +333,7 @@ def write_process(
             process has begun by exec has one of its own.
         about: Entries that say which process it is, and what its part in the session.
         of_batches: What was noted of its steps and of the batches that it took.
+        counted_elsewhere: Of the recorder, what the kernel counted for it of ranks that it started.
 
     Raises:
         OSError: A file could not be written.
@@ -295,10 +342,17 @@ def write_process(
     threads = _real_threads(reader, info)
     stem = directory / f"{marker.host}.{name or info.pid}"
     process = Process(info.pid, marker.host, _start_ns(marker, info), reader.mounts(info.mount_count), here)
-    meta = _process_meta(marker, info, threads, process.mounts, reader, owner=owner is not None)
+    records = owner is not None or counted_elsewhere is not None
+    meta = _process_meta(
+        marker, info, threads, process.mounts, reader, owner=owner is not None, records=records
+    )
+    for figure, count in (counted_elsewhere or {}).items():
+        meta["kernel"][figure] = max(meta["kernel"][figure] - count, 0)
     with _overlay_report(darshan, reader, info) as overlay:
         meta["tables"] = _write_tables(stem, process, info, threads, reader, overlay, of_batches)
     if here and "faults" in meta["tables"] and isinstance(reader, SpoolReader):
+        from tfdarshan.recording.writing.file_format import formats_of_faults
+
         meta["mapping"]["formats"] = formats_of_faults(reader, reader.faults(), process.mounts)
     meta |= {**(about or {}), **(owner or {})}
     if overlay is not None:
@@ -375,6 +429,7 @@ def _process_meta(
     reader: ProcessReader,
     *,
     owner: bool,
+    records: bool = False,
 ) -> dict[str, Any]:
     return {
         "schema_version": schema.SCHEMA_VERSION,
@@ -399,9 +454,9 @@ def _process_meta(
         "time": _picked(info, TIME_FIELDS),
         "kernel": {
             "valid": bool(info.kernel_valid),
-            "counted": _counted(info, owner=owner),
+            "counted": _counted(info, records=records),
             **_picked(info, KERNEL_FIELDS),
-            **({} if owner else {"earlier": _earlier(info), "own": _own(info)}),
+            **({} if records else {"earlier": _earlier(info), "own": _own(info)}),
         },
         "other": _other_traffic(threads),
         "threads": [
@@ -506,12 +561,12 @@ def _skipped(threads: list[ThreadInfo]) -> int:
     return sum(calls.get(field, 0) for field in ("reads", "writes", "other_calls"))
 
 
-def _counted(info: SpoolInfo, *, owner: bool) -> str:
+def _counted(info: SpoolInfo, *, records: bool) -> str:
     """Describe where the kernel counts a process's bytes: a child that was waited for, in its parent's.
 
     Of one that is gone nobody knows, but if its parent could not wait for it.
     """
-    return "own" if owner or info.uncounted or Path(f"/proc/{info.pid}").exists() else "parent"
+    return "own" if records or info.uncounted or Path(f"/proc/{info.pid}").exists() else "parent"
 
 
 def _earlier(info: SpoolInfo) -> dict[str, int]:
@@ -526,7 +581,7 @@ def _own(info: SpoolInfo) -> dict[str, int]:
 
 def _silent_io(info: SpoolInfo) -> Counter[str]:
     """Return what the parent's figures of the kernel hold of a child that recorded nothing."""
-    if _counted(info, owner=False) == "own":
+    if _counted(info, records=False) == "own":
         return Counter()
     return Counter(_earlier(info)) + Counter(_own(info))
 
