@@ -9,6 +9,7 @@
 #include "recorder/mount_table.h"
 #include "recorder/path_table.h"
 #include "recorder/recording.h"
+#include "recorder/rings.h"
 #include "recorder/transfer.h"
 
 static uint8_t seen_flag(uint64_t start)
@@ -85,6 +86,8 @@ void tfd_record_bypass(enum tfd_bypass bypass)
     if (!slot)
         return;
     atomic_fetch_or(&tfd_session.spool.header->bypasses, (uint64_t)bypass);
+    if (bypass == TFD_BYPASS_IO_URING)
+        tfd_rings_note_use();
     tfd_leave(slot);
 }
 

@@ -208,7 +208,7 @@ void tfd_recording_take_closing_snapshots(struct tfd_spool_header *header)
     tell_children_left(false);
     tfd_recording_tell_missed_opens(header);
     tell_who_waits(header);
-    tfd_bypasses_look(header);
+    tfd_bypasses_look(header, true);
     header->kernel_stop = tfd_kernel_io_now();
     header->stop = tfd_clock_sample_now();
 }

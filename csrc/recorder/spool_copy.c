@@ -76,7 +76,7 @@ int tfd_session_copy(int source, int target)
     tfd_attach_lock();
     int status = -ESRCH;
     if (is_own_spool(source)) {
-        tfd_bypasses_look(tfd_session.spool.header);
+        tfd_bypasses_look(tfd_session.spool.header, false);
         tfd_fold_lock_first();
         int cancel_state = tfd_tables_lock_take();
         status = copy_still(&tfd_session.spool, source, target);

@@ -8,6 +8,7 @@
 #include "hooks/hook_table.h"
 #include "mapping/mappings.h"
 #include "recorder/recorder_calls.h"
+#include "recorder/rings.h"
 #include "wrappers/wrappers.h"
 
 /* A call with a fixed address unmaps what is there. */
@@ -25,6 +26,8 @@ static void *record_mmap(void *address, size_t length, int protection, int flags
         tfd_record_descriptor(TFD_OP_MMAP, fd, offset, failed ? 0 : (int64_t)length, failed, start);
         if (!failed && !(protection & PROT_EXEC))
             tfd_mapping_made(address, length, fd, offset);
+        if (!failed)
+            tfd_rings_mapped(address, length, fd, offset);
     }
     return address;
 }
@@ -48,6 +51,7 @@ void *tfd_wrap_mmap64(void *address, size_t length, int protection, int flags, i
 int tfd_wrap_munmap(void *address, size_t length)
 {
     tfd_mapping_ending(address, length);
+    tfd_rings_unmapping(address);
     return TFD_NEXT(munmap)(address, length);
 }
 
