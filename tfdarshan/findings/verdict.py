@@ -15,6 +15,7 @@ from tfdarshan.findings.overlapping_fixes import same_lines
 from tfdarshan.findings.promise_words import HIDDEN_WAIT, faster_words, promise_words, uncertain_sentences
 from tfdarshan.findings.replayed import gain_of, surely_waits
 from tfdarshan.findings.step_split import step_split
+from tfdarshan.findings.unseen_faults import unseen_faults
 from tfdarshan.thresholds import THRESHOLD
 from tfdarshan.units import human_bytes, percent, percent_at_most, plural
 
@@ -108,7 +109,8 @@ def make_verdict(measures: Measures, findings: Sequence[Finding], unknown: Seque
         text = " ".join([_waits(measures), f"The cause is not known, because {first.title}.", *_fix(first)])
         return Verdict(text, "unknown", share, first.name, None, epochs=epochs, notes=beside)
     text = f"{_waits(measures)} {IN_MEMORY}" if _in_memory(findings) else _unexplained(measures)
-    return Verdict(text, "unknown", share, "input_bound", None, epochs=epochs, notes=(*hidden, *notes))
+    more = _to_see_faults(measures)
+    return Verdict(text, "unknown", share, "input_bound", None, more, epochs=epochs, notes=(*hidden, *notes))
 
 
 def record_sentence(verdict: Verdict) -> str:
@@ -346,10 +348,8 @@ def _no_fix(measures: Measures) -> str:
         share = percent_at_most if longest.open_s > 0 else percent
         most = share(longest.seconds, model.unit_s)
         what = longest.label.removeprefix("waiting for ").removesuffix(" at most")
-        return (
-            f"The wait for {what} takes {most} of step time, the wait for file calls {files}. "
-            f"{WHAT_TO_DO[longest.name]}"
-        )
+        advice = "" if _to_see_faults(measures) else f" {WHAT_TO_DO[longest.name]}"
+        return f"The wait for {what} takes {most} of step time, the wait for file calls {files}.{advice}"
     if measures.slow_share <= 1 - THRESHOLD["cached"]:
         reads, read_bytes = (
             float(one.sum()) / model.units for one in (measures.costs.reads, measures.costs.read_bytes)
@@ -360,6 +360,15 @@ def _no_fix(measures: Measures) -> str:
             "fewer bytes, or make fewer, larger calls."
         )
     return f"The wait for file calls takes {files} of step time. {WHAT_TO_DO[longest.name]}"
+
+
+def _to_see_faults(measures: Measures) -> str:
+    """Say how page faults are recorded, if steps may wait for them most and nobody asked to; else ""."""
+    unseen = unseen_faults(measures)
+    longest = max(step_split(measures), key=lambda part: part.seconds * (part.name in WHAT_TO_DO))
+    if unseen is None or measures.summary.mapped.asked or longest.name != "other_wait":
+        return ""
+    return f"record page faults on mapped files, too: `{unseen.record}`"
 
 
 def _of_rank(measures: Measures) -> list[str]:
