@@ -15,7 +15,7 @@ ROOT = str(Path(tfdarshan.__file__).parent)
 
 def longest_chain(call):
     """Return the files of the package that called each other, in the longest chain that a call makes."""
-    longest = set()
+    longest: set[str] = set()
 
     def look(frame, event, _argument):
         nonlocal longest

@@ -43,8 +43,11 @@ def with_calls(what: str, reader: Stage, readers: int, threads: float) -> Fix:
         readers: How many calls.
         threads: How many threads tf.data has for them.
     """
-    changed = reader.with_calls(readers)
+    changed, before = reader.with_calls(readers), reader.statement
     lines = [changed.statement]
+    if reader.library:
+        # Whoever calls the library has no line of it, and AUTOTUNE uses the threads that there are.
+        changed, before, lines = reader, "", []
     if changed.deterministic is False and reader.deterministic is not False:
         what += " The order of samples then differs from run to run."
     if readers > threads:
@@ -56,11 +59,13 @@ def with_calls(what: str, reader: Stage, readers: int, threads: float) -> Fix:
             f"options.threading.private_threadpool_size = {readers}",
             "dataset = dataset.with_options(options)",
         ]
-    return Fix(what, "\n".join(lines), reader.statement)
+    return Fix(what, "\n".join(lines), before)
 
 
 def decoded_by(what: str, decoder: Stage, calls: int, threads: float | None) -> Fix:
     """Word how a stage decodes by so many calls, on so many threads; None if that is unknown."""
+    if decoder.library:
+        return with_calls(what, decoder, calls, threads or calls)
     if threads is None or calls <= threads:
         return Fix(what, replace(decoder, calls=AUTOTUNE).statement, decoder.statement)
     fix = with_calls(what, decoder, calls, threads)
@@ -90,6 +95,9 @@ def kept_behind(what: str, pipeline: Pipeline, place: Stage) -> Fix:
     """Word how to keep what a stage gives, in another order in each epoch if it has another now."""
     shuffled = shuffled_before(pipeline, place)
     said, again = (ORDER, f".{shuffled.typed}") if shuffled is not None else ("", "")
+    if place.library:
+        returned = f"{what}{made_anew(pipeline)} Call cache() on the data set that {place.library} returns."
+        return Fix(returned + said, f"dataset = dataset.cache(){again}")
     said = f"{what}{made_anew(pipeline)}{said}"
     return Fix(said, f"{place.statement}.cache(){again}", place.statement)
 

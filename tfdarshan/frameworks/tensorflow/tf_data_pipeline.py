@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 AUTOTUNE = -1
@@ -19,6 +20,8 @@ PARALLEL_ARGUMENT = dict.fromkeys(FILES, "num_parallel_reads")
 SIZE_ARGUMENT = {**dict.fromkeys(FILES, "buffer_size"), "interleave": "cycle_length"}
 PLAIN_SIZE = ("batch", "padded_batch", "shuffle", "prefetch", "take", "skip", "repeat")
 UNNAMED = "<lambda>"
+# Folders into which Python and Debian install packages.
+PACKAGES = ("site-packages", "dist-packages")
 # Of Keras, which hands batches of a PyDataset to a generator.
 PY_DATASET = "/py_dataset_adapter.py"
 
@@ -104,6 +107,17 @@ class Stage:
     def is_py_dataset(self) -> bool:
         """Whether Keras makes it of a PyDataset of the program's."""
         return self.name == "from_generator" and self.file.endswith(PY_DATASET)
+
+    @property
+    def library(self) -> str:
+        """The package that makes it of a function of its own; "" if the program does.
+
+        TensorFlow makes no data sets; its functions are given to map().
+        """
+        folders = PurePosixPath(self.file).parts
+        after = [place + 1 for place, name in enumerate(folders[:-1]) if name in PACKAGES]
+        name = folders[after[-1]] if after else ""
+        return "" if name == "tensorflow" else name
 
     @property
     def is_source(self) -> bool:
