@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tfdarshan.checkpoint.bundle import single_file
+from tfdarshan.checkpoint.burst_errors import BurstBufferError
 from tfdarshan.checkpoint.burst_options import BurstOptions
 from tfdarshan.checkpoint.fast_tier import new_id
 from tfdarshan.checkpoint.ledger import ledger_path, read_ledger
@@ -230,6 +231,15 @@ def test_the_next_run_starts_while_the_slow_tier_is_away_and_drains_when_it_is_b
     # THEN
     assert pipeline.wait(SOON_S)
     assert durable(tmp_path / "slow") == ["1", "2"]
+
+
+def test_a_slow_tier_that_never_worked_is_refused(make, tmp_path):
+    # GIVEN a fast tier that knows no slow one, and a file in the place of that
+    (tmp_path / "slow").write_text("no folder")
+
+    # WHEN / THEN
+    with pytest.raises(BurstBufferError, match=r"slow tier .* cannot be used"):
+        make()
 
 
 def test_a_checkpoint_the_fast_tier_does_not_give_back_holds_up_no_other(make, switch, tmp_path, capsys):

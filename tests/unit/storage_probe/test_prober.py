@@ -144,6 +144,25 @@ def test_storage_that_serves_one_at_a_time_gives_no_more(files, monkeypatch):
     assert found.small.times < 1.1
 
 
+def test_no_read_is_longer_than_its_part(files):
+    # GIVEN storage that notes how much is asked of it, and a file that ends within a part
+    os.truncate(files[0], RANGE_BYTES + 10_000)
+    asked = []
+
+    class Noting(MadeUp):
+        def read(self, part, length):
+            asked.append((length, part.length))
+            return super().read(part, length)
+
+    # WHEN
+    probe(files[:1], Noting())
+
+    # THEN
+    assert all(length <= whole for length, whole in asked)
+    # AND small reads are small
+    assert min(length for length, _ in asked) < 10_000
+
+
 def test_many_readers_are_threads_that_wait_at_the_same_time(files):
     storage = MadeUp(wait_s=0.02)
 
