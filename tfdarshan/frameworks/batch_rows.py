@@ -72,6 +72,13 @@ class ProcessRows:
         return bool(((self.rows["kind"] == REQUEST) & (self.rows["outcome"] == CAME)).any())
 
     @property
+    def span_ns(self) -> tuple[int, int]:
+        """From when until when something was noted but for marked steps, in ns since the epoch."""
+        if not len(self.rows):
+            return 0, 0
+        return int(self.rows["begin_ns"].min()), int(self.rows["end_ns"].max())
+
+    @property
     def rank(self) -> dict[str, Any]:
         """What it noted as its first pass or step began, as `pass_note.rank_note` has it; else nothing."""
         return next((note for note in self.notes if "start_cpu_s" in note), {})

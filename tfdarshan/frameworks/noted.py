@@ -38,7 +38,8 @@ def training_processes(processes: Sequence[ProcessRows], recorder: int) -> list[
 
     Who takes batches trains only if nobody has steps: another process may measure how good the model is. Nor
     does a loader's worker train, which may have a loader of its own. Beside a recorder that trains itself,
-    those do that have been told which rank they are.
+    those do that have been told which rank they are. Of jobs that train one after the other, as in a search
+    for parameters, the longest counts.
 
     Args:
         processes: What the session's processes noted.
@@ -47,11 +48,20 @@ def training_processes(processes: Sequence[ProcessRows], recorder: int) -> list[
     workers = {pid for one in processes for note in one.notes for pid in note.get("workers") or ()}
     known = [one for one in processes if one.pid not in workers]
     training = [one for one in known if one.stepped] or [one for one in known if one.took_batches]
+    if recorder not in (one.pid for one in training):
+        training = _beside_longest(training)
     ranks = {one.rank["rank"]: one.pid for one in training if "rank" in one.rank}
     if len(ranks) == len(training):
         return [ranks[rank] for rank in sorted(ranks)] or [recorder]
     pids = [one.pid for one in training]
     return [recorder] if recorder in pids else pids
+
+
+def _beside_longest(training: Sequence[ProcessRows]) -> list[ProcessRows]:
+    """Return those that train while the one does that trains longest."""
+    longest_ns = max((one.span_ns for one in training), key=lambda span: span[1] - span[0], default=(0, 0))
+    begin_ns, end_ns = longest_ns
+    return [one for one in training if one.span_ns[0] <= end_ns and one.span_ns[1] >= begin_ns]
 
 
 def noted(processes: Sequence[ProcessRows], folder: Path, owner: int, origin_ns: int) -> Noted:

@@ -17,9 +17,9 @@ RECORDER = 10
 STEPS, BATCHES, FETCHES = [REQUEST, OPTIMIZER], [REQUEST], [FETCH]
 
 
-def noted(pid, kinds, workers=(), **told):
+def noted(pid, kinds, workers=(), begin_ns=0, end_ns=100, **told):
     rows = np.zeros(len(kinds), TIMED)
-    rows["kind"], rows["outcome"] = kinds, CAME
+    rows["kind"], rows["outcome"], rows["begin_ns"], rows["end_ns"] = kinds, CAME, begin_ns, end_ns
     notes = [{"pass": 1, "loader": {}, "workers": list(workers)}]
     return ProcessRows(pid, rows, [*notes, {"start_cpu_s": 1.0, **told}] if told else notes, 0)
 
@@ -39,12 +39,28 @@ def noted(pid, kinds, workers=(), **told):
         # who has no steps only measures, or looks
         ([noted(RECORDER, BATCHES), noted(11, STEPS), noted(12, BATCHES)], [11]),
         ([noted(11, BATCHES), noted(12, BATCHES)], [11, 12]),
+        # of trainings one after the other, the longest, with what runs beside it
+        ([noted(11, STEPS), noted(12, STEPS, begin_ns=200, end_ns=400)], [12]),
+        (
+            [
+                noted(11, STEPS, rank=0),
+                noted(12, STEPS, begin_ns=200, end_ns=400, rank=1),
+                noted(13, STEPS, begin_ns=210, end_ns=390, rank=0),
+            ],
+            [13, 12],
+        ),
         # workers train nothing
         ([noted(11, BATCHES, workers=[12]), noted(12, BATCHES), noted(13, FETCHES)], [11]),
     ],
 )
 def test_who_has_steps_trains(processes, trains):
     assert training_processes(processes, RECORDER) == trains
+
+
+@pytest.fixture(autouse=True)
+def spools(monkeypatch):
+    """Have all spools read but those of process 99."""
+    monkeypatch.setattr(Child, "can_be_read", property(lambda child: child.identity.pid != 99))
 
 
 def child(pid, parent):
@@ -115,3 +131,18 @@ def test_ranks_are_there_once_all_are_written(tmp_path):
     assert [path.parent.name for path in sorted(tmp_path.glob("rank-*/written"))] == [
         part.directory.name for part in parts
     ]
+
+
+def test_a_rank_whose_spool_cannot_be_read_is_a_child(tmp_path):
+    ranks = [noted(11, STEPS, rank=0), noted(99, STEPS, rank=1)]
+    (part,) = parts_of_job(tmp_path, marker(tmp_path), [child(11, 10), child(99, 10)], ranks)
+    assert (part.pid, pids(part)) == (11, [99])
+
+
+def test_what_an_earlier_attempt_left_is_replaced(tmp_path):
+    parts = parts_of_job(tmp_path, marker(tmp_path), CHILDREN, [noted(11, STEPS), noted(12, STEPS)])
+    parts[0].directory.mkdir()
+    (parts[0].directory / "old").touch()
+    with drafts(parts):
+        pass
+    assert not list(tmp_path.glob("rank-*/old"))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tfdarshan.errors import SessionDataError
 from tfdarshan.native.process_identity import ProcessIdentity, is_blank, process_identity
+from tfdarshan.native.spool_reader import SpoolReader
 from tfdarshan.sessions.process_role import KnownProcess, Role, roles_of
 
 
@@ -20,6 +21,15 @@ class Child:
     identity: ProcessIdentity | None = None
     role: Role | None = None
     is_blank: bool = False
+
+    @property
+    def can_be_read(self) -> bool:
+        """Whether what it recorded can be read."""
+        try:
+            SpoolReader(self.spool).close()
+        except SessionDataError:
+            return False
+        return True
 
 
 def known_children(spools: list[Path], names: Mapping[int, str]) -> list[Child]:

@@ -7,6 +7,7 @@ is in the first one's.
 from __future__ import annotations
 
 import resource
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -70,7 +71,9 @@ def parts_of_job(
     by_pid = {pid: child for child in children if (pid := _pid(child)) not in (-1, marker.pid)}
     rows = {one.pid: one for one in processes}
     trainers = [
-        pid for pid in training_processes(processes, marker.pid) if pid in by_pid or pid == marker.pid
+        pid
+        for pid in training_processes(processes, marker.pid)
+        if pid == marker.pid or (pid in by_pid and by_pid[pid].can_be_read)
     ] or [marker.pid]
     if marker.job is not None:
         # This folder is one rank's of a job that others record, too.
@@ -148,6 +151,8 @@ def drafts(parts: list[Part]) -> Iterator[list[Part]]:
     yield [replace(part, directory=folder) for part, folder in zip(parts, begun, strict=True)]
     for part, folder in zip(parts, begun, strict=True):
         sync_folder(folder)
+        # What an earlier attempt has left that was killed.
+        shutil.rmtree(part.directory, ignore_errors=True)
         folder.rename(part.directory)
 
 
